@@ -320,9 +320,7 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                     "it uses %s, as each node of shapes %s does; declare shapes of other sizes or kinds, or two services, each with its own selector"
                             .formatted(
                                     Reason.counted(size, "GPU"),
-                                    possible.stream()
-                                            .map(ReplicaShape::inWords)
-                                            .collect(Collectors.joining(" and "))));
+                                    possible.stream().map(ReplicaShape::inWords).collect(Collectors.joining(" and "))));
         }
         return new AdoptionClaim(claim.found(), claim.tenant(), claim.units(), fitting, Optional.empty());
     }

@@ -134,11 +134,14 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
         if (own.isPresent()) {
             inventory.quarantine(unit, stillRuns(own.get()));
         } else if (unit.owner().isForeign()) {
-            boolean isSuspicious =
-                    unit.owner().asQuarantined().flatMap(Owner.Quarantined::suspicion).isPresent();
+            boolean isSuspicious = unit.owner()
+                    .asQuarantined()
+                    .flatMap(Owner.Quarantined::suspicion)
+                    .isPresent();
             builder.extend(unit.gpuId(), foreign(users, isSuspicious));
         } else {
-            boolean isSoon = hadTenant(unit) && !builder.now().isAfter(unit.since().plus(SOON));
+            boolean isSoon =
+                    hadTenant(unit) && !builder.now().isAfter(unit.since().plus(SOON));
             builder.own(unit.gpuId(), foreign(users, isSoon));
         }
     }

@@ -228,7 +228,9 @@ class UserSamplesTest {
                         + "last tenant was released: if it is that tenant, its release did not happen, so stop it");
         users.put(FIRST, List.of(USER, "slurm/7"));
         sampled(ofSeconds(20));
-        assertThat(suspicion().orElseThrow()).startsWith("used by process/4711-99, slurm/7, which").contains("60 s");
+        assertThat(suspicion().orElseThrow())
+                .startsWith("used by process/4711-99, slurm/7, which")
+                .contains("60 s");
         users.clear();
         sampled(ofSeconds(20));
         assertThat(label(FIRST)).isEqualTo("foreign");

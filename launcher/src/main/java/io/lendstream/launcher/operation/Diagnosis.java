@@ -365,8 +365,9 @@ final class Diagnosis {
         if (foreign.isEmpty()) {
             return Finding.ok("foreign", "no GPU is foreign");
         }
-        List<Lease> late =
-                foreign.stream().filter(lease -> EventText.suspicion(lease).isPresent()).toList();
+        List<Lease> late = foreign.stream()
+                .filter(lease -> EventText.suspicion(lease).isPresent())
+                .toList();
         if (!late.isEmpty()) {
             return Finding.warn(
                     "foreign",

@@ -68,8 +68,7 @@ class ObjectChangeTest {
         assertThat(again.isDue()).isTrue();
         assertThat(again.after()).isEqualTo(known(CHAT).orElseThrow().value());
         assertThat(again.inWords(true))
-                .isEqualTo(
-                        "service/chat retried (unchanged, but its program could not be run) (dry run: not written)");
+                .isEqualTo("service/chat retried (unchanged, but its program could not be run) (dry run: not written)");
     }
 
     @Test

@@ -221,9 +221,8 @@ class AgentIT {
         }
 
         await().atMost(Deployment.PATIENCE)
-                .untilAsserted(
-                        () -> assertThat(deployment.command("doctor").out())
-                                .contains("FAIL nodes: several agents report n1 at once"));
+                .untilAsserted(() -> assertThat(deployment.command("doctor").out())
+                        .contains("FAIL nodes: several agents report n1 at once"));
         List<String> boots = deployment.read(TopicCatalogue.NODES).stream()
                 .map(Node::bootId)
                 .distinct()

@@ -135,9 +135,9 @@ final class ForeignUseIT {
         assertThat(deployment.command("apply", "-f", file.toString()).out())
                 .isEqualTo("domainsettings/beside created\n");
         await().atMost(Deployment.PATIENCE)
-                .untilAsserted(() -> assertThat(
-                                deployment.command("top", "--once").out())
-                        .contains("; declared for the domain: max-transfers, slo-extra"));
+                .untilAsserted(
+                        () -> assertThat(deployment.command("top", "--once").out())
+                                .contains("; declared for the domain: max-transfers, slo-extra"));
         Printed shown = deployment.command("describe", "domainsettings", "beside");
         System.out.print(shown.out());
         assertThat(shown.out())

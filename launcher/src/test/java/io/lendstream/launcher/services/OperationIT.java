@@ -150,15 +150,13 @@ final class OperationIT {
                 .contains("is lent: ")
                 .contains("is not lent: chat runs on it: 1 needed for the current load")
                 .contains("(domain default after event ", "; policy lendstream:plan-every=5s, next plan at ");
-        JsonNode gpus =
-                json(deployment.command("explain", "gpu", "--json")).at("/domains/0/gpus");
+        JsonNode gpus = json(deployment.command("explain", "gpu", "--json")).at("/domains/0/gpus");
         assertThat(gpus).extracting(gpu -> gpu.get("cause").asText()).containsExactlyInAnyOrder("lent", "in-use");
         String one = gpus.get(0).get("gpu").asText();
         String name = gpus.get(0).get("name").asText();
         assertThat(name).matches(".+/[01]");
         assertThat(deployment.command("explain", "gpu/" + one).out()).startsWith(name + " is ");
-        assertThat(deployment.command("explain", "gpu/" + name).out())
-                .startsWith(name + " is ");
+        assertThat(deployment.command("explain", "gpu/" + name).out()).startsWith(name + " is ");
         Printed unknown = deployment.command("explain", "gpu/none");
         assertThat(unknown.exit()).isEqualTo(1);
         assertThat(unknown.err()).startsWith("GPU 'none' has no lease; the first of 2 GPUs");
@@ -188,10 +186,7 @@ final class OperationIT {
         Path queue = Files.writeString(
                 directory.resolve("queue.yaml"),
                 "apiVersion: lendstream.io/v1\nkind: Queue\nmetadata: {name: team}\nspec: {}\n");
-        assertThat(deployment
-                        .command("apply", "-f", queue.toString())
-                        .exit())
-                .isZero();
+        assertThat(deployment.command("apply", "-f", queue.toString()).exit()).isZero();
 
         Printed deleted = deployment.command("delete", "service/chat");
         assertThat(deleted.exit()).as(deleted.err()).isZero();
@@ -218,8 +213,7 @@ final class OperationIT {
                         .anyMatch(report ->
                                 report.decision().equals(reclaim.id()) && report.outcome() == Outcome.APPLIED));
 
-        Printed explained =
-                deployment.command("explain", reclaim.id().toString());
+        Printed explained = deployment.command("explain", reclaim.id().toString());
 
         assertThat(explained.exit()).as(explained.err()).isZero();
         assertThat(explained.out())
@@ -233,8 +227,7 @@ final class OperationIT {
                         "lent to job llama",
                         "in force after",
                         "equal to the record.");
-        JsonNode json =
-                json(deployment.command("explain", reclaim.id().toString(), "--json"));
+        JsonNode json = json(deployment.command("explain", reclaim.id().toString(), "--json"));
         assertThat(json.get("replay").get("equal").asBoolean()).isTrue();
         assertThat(json.get("alternatives").get(0).get("chosen").asBoolean()).isTrue();
         assertThat(json.get("outcome").get("seconds").asDouble()).isPositive();
@@ -270,8 +263,7 @@ final class OperationIT {
         assertThat(nowhere.err())
                 .startsWith("--domain is 'nowhere', but no node belongs to it. Domains with nodes: [default].");
         Printed healthy = deployment.command(
-                "reset",
-                deployment.read(TopicCatalogue.LEASES).get(0).gpuId().value());
+                "reset", deployment.read(TopicCatalogue.LEASES).get(0).gpuId().value());
         assertThat(healthy.exit()).isEqualTo(1);
         assertThat(healthy.err()).contains("is not quarantined");
     }

@@ -87,11 +87,9 @@ final class AdoptionSteps implements AutoCloseable {
     void takeAll() throws Exception {
         observe();
         adopt();
-        advise();
-        trustOne();
+        trust();
         lend();
         reclaim();
-        trustAll();
     }
 
     private void disturb(AdoptionStep step) throws Exception {
@@ -144,28 +142,10 @@ final class AdoptionSteps implements AutoCloseable {
         lab.awaitOwners(Pool.INFERENCE, FOUND, "foreign", "free", "serving", "serving");
     }
 
-    /** The advice is about the cluster as it is: the one GPU that nobody uses would be lent to a new job. */
-    private void advise() throws Exception {
+    /** Switching advice off moves nothing that runs. */
+    private void trust() throws Exception {
         gateway.start();
-        cluster.apply("new.yaml", NEW);
-        Decision loan = decisions.awaitFirst(
-                FOUND,
-                decision -> decision.advisory() && decision.action().asLend().isPresent());
-        assertThat(loan.action().target()).isEqualTo("llama");
-        assertThat(loan.action().gpus()).hasSize(1).noneMatch(cluster::isUsedByStrangers);
-        await().atMost(FOUND)
-                .pollInterval(Duration.ofSeconds(5))
-                .untilAsserted(() -> assertThat(
-                                cluster.succeeds("explain", "advice").out())
-                        .contains(" of advice stand", "llama", "estimate for ", " GPUs of inference would be lent"));
-        disturb(AdoptionStep.ADVISED);
-        areOwners();
-    }
-
-    /** To trust one service moves nothing that runs; a GPU on which none of its replicas ran is not lent. */
-    private void trustOne() throws Exception {
-        cluster.succeeds(
-                "trust", "one", "--service", "chat", "--anyway", "--reason", "it is a test", "--domain", "lab");
+        cluster.succeeds("trust", "all", "--anyway", "--reason", "it is a test", "--domain", "lab");
         disturb(AdoptionStep.TRUSTED);
         await().during(Duration.ofSeconds(12))
                 .atMost(Deployment.PATIENCE)
@@ -173,12 +153,12 @@ final class AdoptionSteps implements AutoCloseable {
                         .containsExactlyInAnyOrder("foreign", "training", "training"));
         areOwners();
         cluster.checkTop(true);
-        assertThat(cluster.succeeds("trust", "--domain", "lab").out()).contains("one");
+        assertThat(cluster.succeeds("trust", "--domain", "lab").out()).contains("all");
     }
 
-    /** The idle GPU, a quarter of the inference GPUs, is lent to the new job. */
+    /** The idle GPU is lent to a new job. */
     private void lend() throws Exception {
-        cluster.succeeds("trust", "share", "--anyway", "--reason", "it is a test", "--domain", "lab");
+        cluster.apply("new.yaml", NEW);
         awaitDecision(decision -> decision.action().asLend().isPresent());
         disturb(AdoptionStep.LENDING);
         lab.awaitOwners(Pool.INFERENCE, Deployment.PATIENCE, "foreign", "lent", "serving", "serving");
@@ -196,11 +176,6 @@ final class AdoptionSteps implements AutoCloseable {
         assertThat(cluster.workers("llama")).isZero();
         cluster.checkUntouched(AdoptionStep.RECLAIMING);
         cluster.checkTop(true);
-    }
-
-    private void trustAll() {
-        cluster.succeeds("trust", "all", "--anyway", "--reason", "it is a test", "--domain", "lab");
-        assertThat(cluster.succeeds("trust", "--domain", "lab").out()).contains("all");
     }
 
     @Override

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("long")
 class ClusterModelTest {
-    private static final long RUNS_PER_BUG = 500;
+    private static final long RUNS_PER_BUG = 300;
     /** Seeds that found the planted mistakes, tried first: the search from 0 takes minutes. */
     private static final long[] FINDERS = {0, 94, 8, 16, 11, 17, 175, 298};
 

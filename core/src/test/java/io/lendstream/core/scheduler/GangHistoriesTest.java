@@ -26,7 +26,7 @@ class GangHistoriesTest {
                 : RandomHistory.ofGangs(seed, ClusterModel.ALIKE, List.of(), queues);
     }
 
-    @Seeds(150)
+    @Seeds(300)
     void noGangTrainsHalfBound(long seed) {
         RandomHistory history = history(seed);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());

@@ -72,17 +72,18 @@ final class JctPlanner implements SpeedMeasure {
     /**
      * The time from a job's submission to its end with an equal share of the GPUs from now on, over that with one at
      * all times. Of its past, as much counts as an equal share needs to give the GPU time that it got. So a job that
-     * cannot use its share, and leaves it to others, counts as late too.
+     * cannot use its share, and leaves it to others, counts as late too. A job whose total is not known never does:
+     * what a guess makes of its lateness grows without bound while it waits, and such jobs would take turns.
      *
      * @param equal GPUs for each job
      */
     private static double late(JobView job, double equal, Instant now) {
+        if (!job.pace().isTotalKnown()) {
+            return 1;
+        }
         double share = Math.max(1, equal);
         int gpus = Math.max(job.least(), (int) Math.min(share, job.most()));
         double rest = job.pace().remainingSeconds(gpus);
-        if (!job.pace().isTotalKnown()) {
-            rest = Math.max(LEAST_GUESS, rest);
-        }
         double age = Limits.millis(job.age(now)) / 1000.0;
         double had = Math.min(age, job.attainedGpuSeconds() / share);
         return (age + rest) / (had + rest);

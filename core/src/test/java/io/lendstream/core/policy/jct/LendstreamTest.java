@@ -20,6 +20,7 @@ import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.Views;
 import io.lendstream.core.policy.catalogue.Policies;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -60,14 +61,15 @@ class LendstreamTest {
         assertThat(plan.targets().get(job("served"))).isEmpty();
     }
 
-    /** Guessed work of a second would make each hour of waiting a lateness of thousands. */
+    /** It waits for an hour, and the guess is a second of work: late 3,600 times. */
     @Test
-    void ofAJobThatNeverSaidHowMuchWorkItHasAMinuteIsLeftAtLeast() {
-        JobView unknown = aged("a", Duration.ofMinutes(1), 0, JctObjectiveTest.guess(pace(1, 1)));
+    void aJobThatNeverSaidHowMuchWorkItHasIsNeverLate() {
+        JobView unknown = aged("a", Duration.ofHours(1), 0, JctObjectiveTest.guess(pace(1, 1)));
 
         Plan plan = lendstream.plan(cluster(List.of(unknown), 1));
 
-        assertThat(plan.reasons().get(job("a")).numbers()).containsEntry("lateness", 2.0);
+        assertThat(plan.reasons().get(job("a")).numbers()).containsEntry("lateness", 1.0);
+        assertThat(plan.reasons().get(job("a")).text()).contains("weight 1.00 (1 GPU, 1 job)");
     }
 
     @Test
@@ -171,6 +173,36 @@ class LendstreamTest {
         }
         Plan alike = lendstream.plan(cluster(List.of(unknown("first", 100), unknown("second", 70, gpu(0, 0))), 1));
         assertThat(alike.targets().get(job("second"))).containsExactly(gpu(0, 0));
+    }
+
+    /** Each waits while the other runs. A turn costs a start, so the next one comes when twice as much was done. */
+    @Test
+    void turnsOfJobsThatNeverSaidHowMuchWorkTheyHaveGetRarer() {
+        double[] done = {300, 1};
+        int runs = 0;
+        int turns = 0;
+        int late = 0;
+        for (int minute = 0; minute < 120; minute++) {
+            Duration age = Duration.ofMinutes(5L + minute);
+            List<JobView> jobs = new ArrayList<>();
+            for (int i = 0; i < done.length; i++) {
+                GpuId[] held = runs == i ? new GpuId[] {gpu(0, 0)} : new GpuId[0];
+                jobs.add(aged("job-" + i, age, done[i], JctObjectiveTest.guess(pace(done[i], 1)), held));
+            }
+            Plan plan = lendstream.plan(cluster(jobs, 1));
+            for (int i = 0; i < done.length; i++) {
+                if (runs != i && !plan.targets().getOrDefault(job("job-" + i), List.of()).isEmpty()) {
+                    runs = i;
+                    turns++;
+                    late += minute >= 60 ? 1 : 0;
+                    break;
+                }
+            }
+            done[runs] += 60;
+        }
+
+        assertThat(turns).isBetween(1, 8);
+        assertThat(late).isLessThanOrEqualTo(2);
     }
 
     private static JobView unknown(String name, double done, GpuId... held) {

@@ -191,7 +191,10 @@ class LendstreamTest {
             }
             Plan plan = lendstream.plan(cluster(jobs, 1));
             for (int i = 0; i < done.length; i++) {
-                if (runs != i && !plan.targets().getOrDefault(job("job-" + i), List.of()).isEmpty()) {
+                if (runs != i
+                        && !plan.targets()
+                                .getOrDefault(job("job-" + i), List.of())
+                                .isEmpty()) {
                     runs = i;
                     turns++;
                     late += minute >= 60 ? 1 : 0;

@@ -76,7 +76,7 @@ record JctKinds(JctObjective objective) implements KindChooser {
                 }
             }
             ranked[j] = JctPlanner.ranked(best, alone[j]);
-            urgency[j] = JctPlanner.urgency(best, equal, now);
+            urgency[j] = Lateness.of(best, equal, now).factor();
         }
         double[] weights = objective.weights(ranked);
         return IntStream.range(0, alone.length)

@@ -1,7 +1,6 @@
 package io.lendstream.core.policy.jct;
 
 import io.lendstream.core.decision.Reason;
-import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
@@ -13,7 +12,6 @@ import io.lendstream.core.policy.placement.GroupKnapsack;
 import io.lendstream.core.policy.placement.InPlacePlacement;
 import io.lendstream.core.policy.placement.WeighedSizes;
 import io.lendstream.core.policy.reclaim.SpeedMeasure;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,7 +20,7 @@ import java.util.TreeMap;
 
 /**
  * Plans and reclaims by {@link JctObjective}, in one view of the cluster. A job that had less than an equal share
- * of the GPUs weighs more, so that long jobs do not wait for ever.
+ * of the GPUs weighs more, so that long jobs do not wait for ever, and so does one that would miss its deadline.
  */
 final class JctPlanner implements SpeedMeasure {
     private static final String SUM = "weighted sum of speeds";
@@ -30,11 +28,6 @@ final class JctPlanner implements SpeedMeasure {
     private static final double ALIKE = 1 - 1e-9;
     /** Seconds of work that a job has at least, if its total is not known. */
     private static final double LEAST_GUESS = 60;
-    /** With this power of its lateness a job weighs more. */
-    private static final int LATE = 2;
-    /** Reasons name a lateness from here on. */
-    private static final double NAMED_LATE = 1.1;
-
     private final ClusterView cluster;
     private final JctObjective objective;
     private final int jobs;
@@ -44,9 +37,8 @@ final class JctPlanner implements SpeedMeasure {
      * A job.
      *
      * @param alone seconds of its work that remain on one GPU
-     * @param late how many times as long it takes as with an equal share of the GPUs; at least 1
      */
-    private record Weighed(double alone, double weight, double late) {}
+    private record Weighed(double alone, double weight, Lateness late) {}
 
     private JctPlanner(ClusterView cluster, JctObjective objective, List<JobView> jobs) {
         this.cluster = cluster;
@@ -64,29 +56,9 @@ final class JctPlanner implements SpeedMeasure {
         double[] weights = objective.weights(ranked);
         double share = (double) cluster.gpuCount() / Math.max(1, cluster.jobCount());
         for (int i = 0; i < alone.length; i++) {
-            double late = late(jobs.get(i), share, cluster.now());
-            weighed.put(jobs.get(i).job(), new Weighed(alone[i], weights[i] * Math.pow(late, LATE), late));
+            Lateness late = Lateness.of(jobs.get(i), share, cluster.now());
+            weighed.put(jobs.get(i).job(), new Weighed(alone[i], weights[i] * late.factor(), late));
         }
-    }
-
-    /**
-     * The time from a job's submission to its end with an equal share of the GPUs from now on, over that with one at
-     * all times. Of its past, as much counts as an equal share needs to give the GPU time that it got. So a job that
-     * cannot use its share, and leaves it to others, counts as late too. A job whose total is not known never does:
-     * what a guess makes of its lateness grows without bound while it waits, and such jobs would take turns.
-     *
-     * @param equal GPUs for each job
-     */
-    private static double late(JobView job, double equal, Instant now) {
-        if (!job.pace().isTotalKnown()) {
-            return 1;
-        }
-        double share = Math.max(1, equal);
-        int gpus = Math.max(job.least(), (int) Math.min(share, job.most()));
-        double rest = job.pace().remainingSeconds(gpus);
-        double age = Limits.millis(job.age(now)) / 1000.0;
-        double had = Math.min(age, job.attainedGpuSeconds() / share);
-        return (age + rest) / (had + rest);
     }
 
     /**
@@ -100,11 +72,6 @@ final class JctPlanner implements SpeedMeasure {
         }
         double done = Math.max(LEAST_GUESS, Math.max(alone, job.attainedGpuSeconds()));
         return Math.scalb(job.gpus().isEmpty() ? 1.0 : ALIKE, Math.getExponent(done));
-    }
-
-    /** By how much a job weighs more that had less than an equal share of GPUs. */
-    static double urgency(JobView job, double equal, Instant now) {
-        return Math.pow(late(job, equal, now), LATE);
     }
 
     /** A planner for all jobs. */
@@ -139,7 +106,7 @@ final class JctPlanner implements SpeedMeasure {
     }
 
     private Weighed of(JobView job) {
-        return weighed.getOrDefault(job.job(), new Weighed(0, 0, 1));
+        return weighed.getOrDefault(job.job(), new Weighed(0, 0, Lateness.NONE));
     }
 
     /** The sizes that a plan weighs for a job; none if it must keep what it has. */
@@ -184,7 +151,8 @@ final class JctPlanner implements SpeedMeasure {
         Map<String, Double> numbers = new TreeMap<>();
         numbers.put("remainingSecondsOnOne", own.alone);
         numbers.put("weight", own.weight);
-        numbers.put("lateness", own.late);
+        numbers.put("lateness", own.late.behind());
+        own.late.pressure().ifPresent(pressed -> numbers.put("deadlinePressure", pressed));
         numbers.put("gpus", (double) cluster.gpuCount());
         numbers.put("jobs", (double) jobs);
         String text = "%s %s: %s, so jobs should end soonest on average; %s, weight %.2f%s (%s, %s)"
@@ -194,7 +162,7 @@ final class JctPlanner implements SpeedMeasure {
                         gain(job, size, own.alone, numbers),
                         work(job, own.alone),
                         own.weight,
-                        own.late < NAMED_LATE ? "" : " since it had less than an equal share",
+                        own.late.inWords(),
                         Reason.counted(cluster.gpuCount(), "GPU"),
                         Reason.counted(jobs, "job"));
         return new PlanReason(text, numbers);

@@ -8,22 +8,27 @@ import static io.lendstream.core.policy.Views.pace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.Deadline;
 import io.lendstream.core.policy.DescribedJob;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Pace;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.Views;
+import io.lendstream.core.policy.WrappedJob;
 import io.lendstream.core.policy.catalogue.Policies;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class LendstreamTest {
     private final Policy lendstream = Policies.parse("lendstream");
@@ -59,6 +64,51 @@ class LendstreamTest {
                 .contains("weight 5.95 since it had less than an equal share (4 GPUs, 2 jobs)");
         assertThat(plan.reasons().get(job("late")).numbers()).containsEntry("lateness", 6100 / 2500.0);
         assertThat(plan.targets().get(job("served"))).isEmpty();
+    }
+
+    /** A job as described, with a deadline. */
+    private record Due(JobView whole, Duration left, DeadlineKind kind) implements WrappedJob {
+        @Override
+        public Optional<Deadline> deadline() {
+            return Optional.of(new Deadline(Views.NOW.plus(left), kind, 0));
+        }
+    }
+
+    /** Alike but for a deadline in 1,000 s, which the longer one misses with 2 of 4 GPUs: 1,500 s. */
+    @ParameterizedTest
+    @EnumSource(names = {"SOFT", "HARD"})
+    void aJobThatWouldMissItsDeadlineWeighsMore(DeadlineKind kind) {
+        JobView due = new Due(runs("due", 3000, 1), Duration.ofSeconds(1000), kind);
+        JobView shorter = runs("shorter", 2900, 1);
+
+        Plan plan = lendstream.plan(cluster(List.of(due, shorter), 4));
+
+        assertThat(plan.targets().get(job("due"))).hasSize(4);
+        assertThat(plan.reasons().get(job("due")).text())
+                .contains("weight 2.25 since it would miss its deadline with an equal share (4 GPUs, 2 jobs)");
+        assertThat(plan.reasons().get(job("due")).numbers()).containsEntry("deadlinePressure", 1.5);
+        assertThat(lendstream
+                        .plan(cluster(List.of(runs("due", 3000, 1), shorter), 4))
+                        .targets()
+                        .get(job("shorter")))
+                .hasSize(4);
+    }
+
+    /** One that is far away presses nobody, and one that has passed no more than {@link Lateness#MOST_PRESSURE}. */
+    @Test
+    void aDeadlineThatIsEasyOrLostCountsWithinBounds() {
+        JobView runs = runs("due", 3000, 1);
+        assertThat(Lateness.of(new Due(runs, Duration.ofDays(1), DeadlineKind.SOFT), 2, Views.NOW)
+                        .factor())
+                .isEqualTo(1);
+        for (Duration left : List.of(Duration.ofSeconds(1), Duration.ZERO, Duration.ofDays(-1))) {
+            assertThat(Lateness.of(new Due(runs, left, DeadlineKind.SOFT), 2, Views.NOW)
+                            .factor())
+                    .isEqualTo(16);
+        }
+        JobView unknown = aged("a", Duration.ofHours(1), 0, JctObjectiveTest.guess(pace(1, 1)));
+        assertThat(Lateness.of(new Due(unknown, Duration.ZERO, DeadlineKind.SOFT), 2, Views.NOW))
+                .isEqualTo(Lateness.NONE);
     }
 
     /** It waits for an hour, and the guess is a second of work: late 3,600 times. */

@@ -227,6 +227,11 @@ final class AdoptedCluster implements AutoCloseable {
         return strangers.stream().flatMap(stranger -> stranger.gpus().stream()).toList();
     }
 
+    /** Whether a process that ran before has a GPU. */
+    boolean isUsedByStrangers(GpuId gpu) {
+        return theirs().contains(gpu);
+    }
+
     /** The workers of a job that Lendstream started. */
     long workers(String job) {
         return hosts.stream()

@@ -54,7 +54,7 @@ final class AdoptionIT {
             case DECIDED -> cluster.restart(ServiceKind.ACTUATOR, step.host());
             case ADOPTED -> cluster.restartAll();
             case RECLAIMING -> cluster.restart(ServiceKind.SCHEDULER, step.host());
-            case OBSERVED, CLAIMED, TRUSTED, LENDING -> {
+            case OBSERVED, CLAIMED, ADVISED, TRUSTED, LENDING -> {
                 // nothing is killed
             }
         }

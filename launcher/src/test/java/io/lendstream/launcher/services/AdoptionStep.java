@@ -6,7 +6,8 @@ enum AdoptionStep {
     CLAIMED("an actuator has reported what it finds", 0),
     DECIDED("the adoption of the job is decided", 0),
     ADOPTED("all owners are known, and advice is on", 0),
-    TRUSTED("advice is off", 1),
+    ADVISED("a loan is advised", 1),
+    TRUSTED("one service is trusted", 1),
     LENDING("a loan is decided", 1),
     RECLAIMING("its reclaim is decided", 1);
 

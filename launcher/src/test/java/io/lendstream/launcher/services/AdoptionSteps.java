@@ -87,7 +87,8 @@ final class AdoptionSteps implements AutoCloseable {
     void takeAll() throws Exception {
         observe();
         adopt();
-        trust();
+        advise();
+        trustOne();
         lend();
         reclaim();
     }
@@ -142,23 +143,48 @@ final class AdoptionSteps implements AutoCloseable {
         lab.awaitOwners(Pool.INFERENCE, FOUND, "foreign", "free", "serving", "serving");
     }
 
-    /** Switching advice off moves nothing that runs. */
-    private void trust() throws Exception {
+    /** The advice is about the cluster as it is: the one GPU that nobody uses would be lent to a new job. */
+    private void advise() throws Exception {
         gateway.start();
-        cluster.succeeds("trust", "all", "--anyway", "--reason", "it is a test", "--domain", "lab");
-        disturb(AdoptionStep.TRUSTED);
-        await().during(Duration.ofSeconds(12))
-                .atMost(Deployment.PATIENCE)
-                .untilAsserted(() -> assertThat(lab.owners(Pool.TRAINING))
-                        .containsExactlyInAnyOrder("foreign", "training", "training"));
+        cluster.apply("new.yaml", NEW);
+        Decision loan = decisions.awaitFirst(
+                FOUND,
+                decision -> decision.advisory() && decision.action().asLend().isPresent());
+        assertThat(loan.action().target()).isEqualTo("llama");
+        assertThat(loan.action().gpus()).hasSize(1).noneMatch(cluster::isUsedByStrangers);
+        await().atMost(FOUND)
+                .pollInterval(Duration.ofSeconds(5))
+                .untilAsserted(() -> assertThat(cluster.succeeds("explain", "advice")
+                                .out())
+                        .contains(" of advice stand", "llama", "estimate for ", " GPUs of inference would be lent"));
+        disturb(AdoptionStep.ADVISED);
+        cluster.succeeds("delete", "job", "llama");
         areOwners();
-        cluster.checkTop(true);
-        assertThat(cluster.succeeds("trust", "--domain", "lab").out()).contains("all");
     }
 
-    /** The idle GPU is lent to a new job. */
+    /** To trust one service moves nothing that runs; a GPU on which none of its replicas ran is not lent. */
+    private void trustOne() throws Exception {
+        cluster.succeeds("trust", "one", "--service", "chat", "--anyway", "--reason", "it is a test", "--domain", "lab");
+        disturb(AdoptionStep.TRUSTED);
+        staysFree(Duration.ofSeconds(12));
+        cluster.checkTop(true);
+        assertThat(cluster.succeeds("trust", "--domain", "lab").out()).contains("one");
+    }
+
+    /** For some time nothing changes its owner. */
+    private void staysFree(Duration time) {
+        await().during(time).atMost(Deployment.PATIENCE).untilAsserted(() -> {
+            assertThat(lab.owners(Pool.TRAINING)).containsExactlyInAnyOrder("foreign", "training", "training");
+            assertThat(lab.owners(Pool.INFERENCE)).containsExactlyInAnyOrder("foreign", "free", "serving", "serving");
+        });
+    }
+
+    /** A quarter of three inference GPUs is none. With full trust the idle one is lent to the new job. */
     private void lend() throws Exception {
+        cluster.succeeds("trust", "share", "--anyway", "--reason", "it is a test", "--domain", "lab");
         cluster.apply("new.yaml", NEW);
+        staysFree(Duration.ofSeconds(8));
+        cluster.succeeds("trust", "all", "--anyway", "--reason", "it is a test", "--domain", "lab");
         awaitDecision(decision -> decision.action().asLend().isPresent());
         disturb(AdoptionStep.LENDING);
         lab.awaitOwners(Pool.INFERENCE, Deployment.PATIENCE, "foreign", "lent", "serving", "serving");

@@ -8,6 +8,7 @@ import io.lendstream.service.kafka.RecordReader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
@@ -36,11 +37,19 @@ final class Follower<T> implements AutoCloseable {
     }
 
     /** Waits for the first value of a sort, also if it has been read before. */
-    void awaitFirst(Duration patience, Predicate<T> wanted) {
-        await().pollDelay(Duration.ZERO).pollInterval(POLL).atMost(patience).until(() -> {
-            assertThat(thread.isAlive()).as("%s reads", thread.getName()).isTrue();
-            return values.stream().anyMatch(wanted);
-        });
+    T awaitFirst(Duration patience, Predicate<T> wanted) {
+        return await().pollDelay(Duration.ZERO)
+                .pollInterval(POLL)
+                .atMost(patience)
+                .until(
+                        () -> {
+                            assertThat(thread.isAlive())
+                                    .as("%s reads", thread.getName())
+                                    .isTrue();
+                            return values.stream().filter(wanted).findFirst();
+                        },
+                        Optional::isPresent)
+                .orElseThrow();
     }
 
     @Override

@@ -302,7 +302,7 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     /**
      * Takes a unit back into service. One that its node does not report any more goes away. One that others use stays
-     * as it is: they still run there.
+     * as it is: they still run there. What runs there still counts as a stranger's: the operator has looked.
      */
     private void reset(GpuId id) {
         builder.gpus()
@@ -316,7 +316,7 @@ final class EventApplier implements Event.Cases<Runnable> {
                     if (mayBeHidden
                             || node.filter(known -> QuarantineEvidence.reports(known, gpu))
                                     .isPresent()) {
-                        builder.put(gpu.withFailedBinds(0));
+                        builder.put(gpu.withFailedBinds(0).seen(Optional.empty()));
                         builder.own(id, inventory.unseen());
                     } else {
                         builder.remove(id);

@@ -267,7 +267,8 @@ public record SchedulerSettings(
                 "heed-users",
                 "foreign-gone-after",
                 "quarantine-evidence",
-                "heed-intruders"));
+                "heed-intruders",
+                "remember-users"));
         keys.addAll(SloRules.keys());
         keys.addAll(MeasurementRules.keys());
         return keys;
@@ -306,7 +307,8 @@ public record SchedulerSettings(
                                         "foreign-gone-after",
                                         UserRules.SHOWN.goneAfter().toString())),
                                 Duration.parse(all.getOrDefault("quarantine-evidence", "PT0S")),
-                                Boolean.parseBoolean(all.getOrDefault("heed-intruders", "false")))),
+                                Boolean.parseBoolean(all.getOrDefault("heed-intruders", "false")),
+                                Boolean.parseBoolean(all.getOrDefault("remember-users", "false")))),
                 MeasurementRules.of(all));
     }
 

@@ -13,10 +13,18 @@ import java.util.Map;
  * @param evidenceAfter how long agent and actuator have to report that nothing runs on a quarantined GPU until it is
  *     free; 0 if only a reset frees it. Logs of older versions lack this setting
  * @param intruders whether it is noted who uses a GPU beside its tenant. Logs of older versions lack this setting
+ * @param remembered whether it is remembered who used a GPU as its tenant: one who stays after the release is no
+ *     stranger. Logs of older versions lack this setting
  */
-public record UserRules(boolean heeded, Duration goneAfter, Duration evidenceAfter, boolean intruders) {
+public record UserRules(
+        boolean heeded, Duration goneAfter, Duration evidenceAfter, boolean intruders, boolean remembered) {
     /** Users are shown only. */
     public static final UserRules SHOWN = new UserRules(false, Duration.ofMinutes(2), Duration.ZERO, false);
+
+    /** The rules of this version. */
+    public UserRules(boolean heeded, Duration goneAfter, Duration evidenceAfter, boolean intruders) {
+        this(heeded, goneAfter, evidenceAfter, intruders, heeded);
+    }
 
     public UserRules {
         if (goneAfter.compareTo(Duration.ofSeconds(1)) < 0) {
@@ -42,6 +50,9 @@ public record UserRules(boolean heeded, Duration goneAfter, Duration evidenceAft
         if (noticesIntruders()) {
             map.put("heed-intruders", "true");
         }
+        if (remembers()) {
+            map.put("remember-users", "true");
+        }
     }
 
     /** Whether a quarantine ends once it is known that nothing runs there. */
@@ -52,6 +63,11 @@ public record UserRules(boolean heeded, Duration goneAfter, Duration evidenceAft
     /** Whether it is noted who uses a GPU beside its tenant; if they stay when it leaves, the GPU is foreign. */
     boolean noticesIntruders() {
         return heeded && intruders;
+    }
+
+    /** Whether a user who was shown on a GPU while a tenant had it counts as this tenant after the release. */
+    boolean remembers() {
+        return heeded && remembered;
     }
 
     /** A quarantine whose cause is gone with what runs there. */

@@ -65,11 +65,22 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
                 new QuarantineEvidence(builder, rules).sampled(unit, isUnused, hasGap(telemetry, before));
             } else if (unit.isFree() && !hasOpenSlots && mayTell(unit, at)) {
                 ofFree(unit, sample);
-            } else if (unit.owner().holder().isPresent() && !hasOpenSlots && rules.noticesIntruders()) {
-                boolean mayBegin = at.isAfter(unit.since().plus(AGENT_LAG));
-                sample.ifPresent(shown -> new IntruderSamples(builder, rules).take(unit, shown, at, mayBegin, units));
+            } else if (unit.owner().holder().isPresent() && !hasOpenSlots && sample.isPresent()) {
+                ofTenant(unit, sample.get(), at, units);
+                traces().take(builder.gpu(unit.gpuId()), sample.get(), samples);
             }
         }
+    }
+
+    private void ofTenant(GpuState unit, GpuSample sample, Instant at, List<GpuState> units) {
+        if (rules.noticesIntruders()) {
+            boolean mayBegin = at.isAfter(unit.since().plus(AGENT_LAG));
+            new IntruderSamples(builder, rules).take(unit, sample, at, mayBegin, units);
+        }
+    }
+
+    private TenantTraces traces() {
+        return new TenantTraces(builder, rules);
     }
 
     /** Whether a sample of a foreign unit still shows the tenant that has left it just now, beside an intruder. */
@@ -78,7 +89,8 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
                 && !mayTell(unit, at)
                 && sample.flatMap(GpuSample::usedBy).stream()
                         .flatMap(List::stream)
-                        .anyMatch(TenantUser::isTenant);
+                        .anyMatch(user -> TenantUser.isTenant(user)
+                                || traces().outlived(unit, List.of(user)).isPresent());
     }
 
     /** Whether a sample counts for a free unit: soon after a release it may still show the tenant that has left. */
@@ -130,9 +142,13 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
 
     /** Puts a unit out of service while others use it. A tenant of ours there is a release that did not happen. */
     private void used(GpuState unit, List<String> users) {
-        Optional<String> own = users.stream().filter(TenantUser::isTenant).findFirst();
+        Optional<String> own = users.stream()
+                .filter(TenantUser::isTenant)
+                .findFirst()
+                .map(UserSamples::stillRuns)
+                .or(() -> traces().outlived(unit, users));
         if (own.isPresent()) {
-            inventory.quarantine(unit, stillRuns(own.get()));
+            inventory.quarantine(unit, own.get());
         } else if (unit.owner().isForeign()) {
             boolean isSuspicious = unit.owner()
                     .asQuarantined()

@@ -228,6 +228,11 @@ public record GpuState(
         return with(history.with(empty));
     }
 
+    /** With the names under which samples showed its tenant. */
+    public GpuState seen(Optional<SeenUsers> users) {
+        return with(history.seen(users));
+    }
+
     private GpuState with(UnitHistory next) {
         return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy, kind, part, slot, intruders);
     }

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param slotEnd the decision by which a tenant was last reported to have left under that name
  * @param lastService the service whose replica last left it
  * @param empty what an actuator last reported about it while it was out of service; empty unless no tenant was there
+ * @param seen under which names samples showed its last tenant
  */
 public record UnitHistory(
         int failedBinds,
@@ -25,7 +26,8 @@ public record UnitHistory(
         Optional<DecisionId> slotStart,
         Optional<DecisionId> slotEnd,
         Optional<ServiceId> lastService,
-        Optional<EmptyReports> empty) {
+        Optional<EmptyReports> empty,
+        Optional<SeenUsers> seen) {
     /** A unit about which nothing was reported. */
     static final UnitHistory NONE = new UnitHistory(
             0,
@@ -35,34 +37,40 @@ public record UnitHistory(
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
+            Optional.empty(),
             Optional.empty());
 
     UnitHistory withFailedBinds(int failures) {
-        return new UnitHistory(failures, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService, empty);
+        return new UnitHistory(failures, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService, empty, seen);
     }
 
     UnitHistory withWarmHits(int hits) {
-        return new UnitHistory(failedBinds, hits, lastXid, boundBy, slotStart, slotEnd, lastService, empty);
+        return new UnitHistory(failedBinds, hits, lastXid, boundBy, slotStart, slotEnd, lastService, empty, seen);
     }
 
     UnitHistory with(Optional<EmptyReports> next) {
-        return new UnitHistory(failedBinds, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService, next);
+        return new UnitHistory(failedBinds, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService, next, seen);
+    }
+
+    UnitHistory seen(Optional<SeenUsers> users) {
+        return new UnitHistory(failedBinds, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService, empty, users);
     }
 
     UnitHistory withXid(int xid) {
         return new UnitHistory(
-                failedBinds, warmHits, Optional.of(xid), boundBy, slotStart, slotEnd, lastService, empty);
+                failedBinds, warmHits, Optional.of(xid), boundBy, slotStart, slotEnd, lastService, empty, seen);
     }
 
     /** A unit that an actuator has bound. */
     UnitHistory boundBy(String actuator) {
-        return new UnitHistory(0, warmHits, lastXid, Optional.of(actuator), slotStart, slotEnd, lastService, empty);
+        return new UnitHistory(
+                0, warmHits, lastXid, Optional.of(actuator), slotStart, slotEnd, lastService, empty, seen);
     }
 
     /** With what belongs to the tenant of another unit. Errors, and reports under its name, stay. */
     UnitHistory takingOver(UnitHistory other) {
         return new UnitHistory(
-                failedBinds, other.warmHits, lastXid, other.boundBy, slotStart, slotEnd, lastService, empty);
+                failedBinds, other.warmHits, lastXid, other.boundBy, slotStart, slotEnd, lastService, empty, seen);
     }
 
     /** After a report of the start or of the end of a tenant under the name of this unit. */
@@ -76,12 +84,13 @@ public record UnitHistory(
                 isEnd ? slotStart : told,
                 isEnd ? told : slotEnd,
                 lastService,
-                empty);
+                empty,
+                seen);
     }
 
     /** After a replica of a service has left it. */
     UnitHistory leftBy(ServiceId service) {
         return new UnitHistory(
-                failedBinds, warmHits, lastXid, boundBy, slotStart, slotEnd, Optional.of(service), empty);
+                failedBinds, warmHits, lastXid, boundBy, slotStart, slotEnd, Optional.of(service), empty, seen);
     }
 }

@@ -92,6 +92,7 @@ class SchedulerSettingsTest {
                 Map.entry("foreign-gone-after", "PT3M"),
                 Map.entry("quarantine-evidence", "PT8M"),
                 Map.entry("heed-intruders", "true"),
+                Map.entry("remember-users", "true"),
                 Map.entry("slo-extra", "0.75"),
                 Map.entry("slo-withhold", "PT9M"),
                 Map.entry("learn", "true"),

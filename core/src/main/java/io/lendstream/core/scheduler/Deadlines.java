@@ -383,7 +383,7 @@ final class Deadlines {
             return () -> quarantined
                     .foreign()
                     .ifPresentOrElse(
-                            use -> UserSamples.end(builder, gpu, use),
+                            use -> UserSamples.end(builder, settings.model().users(), gpu, use),
                             () -> new QuarantineEvidence(
                                             builder, settings.model().users())
                                     .end(gpu));

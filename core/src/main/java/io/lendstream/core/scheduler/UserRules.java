@@ -14,7 +14,7 @@ import java.util.Map;
  *     free; 0 if only a reset frees it. Logs of older versions lack this setting
  * @param intruders whether it is noted who uses a GPU beside its tenant. Logs of older versions lack this setting
  * @param remembered whether it is remembered who used a GPU as its tenant: one who stays after the release is no
- *     stranger. Logs of older versions lack this setting
+ *     stranger; and a stranger has gone only once no actuator finds it. Logs of older versions lack this setting
  */
 public record UserRules(
         boolean heeded, Duration goneAfter, Duration evidenceAfter, boolean intruders, boolean remembered) {
@@ -65,7 +65,10 @@ public record UserRules(
         return heeded && intruders;
     }
 
-    /** Whether a user who was shown on a GPU while a tenant had it counts as this tenant after the release. */
+    /**
+     * Whether a user who was shown on a GPU while a tenant had it counts as this tenant after the release, and one who
+     * is not shown any more as there while an actuator finds it.
+     */
     boolean remembers() {
         return heeded && remembered;
     }

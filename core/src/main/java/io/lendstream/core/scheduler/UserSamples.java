@@ -189,13 +189,18 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
         }
     }
 
-    /** Frees a unit that was unused for long enough, if its agent still sends samples. */
-    static void end(StepBuilder builder, GpuState unit, ForeignUse use) {
-        if (isHeard(builder, unit)) {
-            free(builder, unit);
-        } else {
+    /**
+     * Frees a unit that was unused for long enough, if its agent still sends samples, and no actuator still finds one
+     * of its users.
+     */
+    static void end(StepBuilder builder, UserRules rules, GpuState unit, ForeignUse use) {
+        if (!isHeard(builder, unit)) {
             extend(builder, unit, ForeignUse.by(use.users()));
+            return;
         }
+        new FoundUsers(builder, rules)
+                .lasting(unit, use)
+                .ifPresentOrElse(still -> extend(builder, unit, still), () -> free(builder, unit));
     }
 
     /** Whether the agent of a unit still sends samples. */

@@ -18,7 +18,9 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.Findings;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.time.Instant;
@@ -99,7 +101,13 @@ final class Adoption {
                     .ifPresent(tenant -> clear.computeIfAbsent(tenant, any -> new ArrayList<>())
                             .add(claim));
         }
-        clear.forEach(this::adopt);
+        clear.forEach((tenant, claims) -> {
+            if (claims.size() == 1
+                    || !tenant.isJob()
+                    || settings.model().users().remembers()) {
+                adopt(tenant, claims);
+            }
+        });
     }
 
     /** An actuator has a tenant by an adoption that was undone here. It has it again, as it is. */
@@ -111,8 +119,10 @@ final class Adoption {
                         .filter(unit -> unit.owner().isForeign())
                         .isPresent())
                 .toList();
-        if (foreign.isEmpty()
-                || (tenant.isJob() && foreign.size() < report.gpus().size())) {
+        boolean isPart = tenant.isJob()
+                && (foreign.size() < report.gpus().size()
+                        || new JobClaims(builder.entities()).hasPartsElsewhere(tenant, foreign));
+        if (foreign.isEmpty() || isPart) {
             return;
         }
         List<AdoptionClaim> claims = new ArrayList<>();
@@ -155,14 +165,14 @@ final class Adoption {
             return;
         }
         builder.invalidatePlan();
-        tenant.jobId().ifPresent(job -> adopt(job, claims.get(0)));
+        tenant.jobId().ifPresent(job -> adopt(job, claims, units));
         tenant.serviceId().ifPresent(service -> adopt(service, claims));
         builder.binding(!builder.mode().isAdvisory());
     }
 
-    private void adopt(JobId name, AdoptionClaim claim) {
+    private void adopt(JobId name, List<AdoptionClaim> parts, List<GpuId> claimed) {
         JobState job = builder.jobs().require(name);
-        List<GpuId> units = claim.units();
+        List<GpuId> units = GpuId.sorted(claimed);
         Instant until = builder.now().plus(settings.lease());
         boolean isLoan = units.stream().anyMatch(unit -> builder.gpu(unit).pool() == Pool.INFERENCE);
         JobChanges changes = new JobChanges(builder, settings);
@@ -180,10 +190,10 @@ final class Adoption {
         DecisionId id = builder.nextId();
         builder.decide(
                 by,
-                because(tenant, List.of(claim), List.of(job.lastEvent())),
+                because(tenant, parts, List.of(job.lastEvent())),
                 new Action.Adopt(
                         tenant,
-                        List.of(new Adopted(claim.found().user(), units)),
+                        found(parts),
                         List.of(),
                         isLoan ? Optional.of(until) : Optional.empty(),
                         Optional.of(allocation)));
@@ -192,8 +202,26 @@ final class Adoption {
                     builder.gpu(unit).pool() == Pool.INFERENCE ? Optional.of(until) : Optional.empty();
             builder.own(unit, new Owner.Binding(tenant, id, by, lease, Owner.Binding.ADOPTION));
         }
-        builder.put(job.allocated(allocation, changes.sliceShare(units), id, by, builder.now())
-                .aiming(units));
+        JobState next = job.allocated(allocation, changes.sliceShare(units), id, by, builder.now())
+                .aiming(units);
+        builder.put(parts.size() > 1 ? next.awaiting(changes.actuators(units)) : next);
+    }
+
+    /** What is taken over, for each actuator: a process that one of them finds on two of its nodes is one. */
+    private List<Adopted> found(List<AdoptionClaim> parts) {
+        Map<List<String>, List<GpuId>> byUser = new LinkedHashMap<>();
+        for (AdoptionClaim part : parts) {
+            String actuator = builder.nodes()
+                    .get(part.found().node())
+                    .flatMap(NodeState::findings)
+                    .map(Findings::actuator)
+                    .orElse("");
+            byUser.computeIfAbsent(List.of(part.found().user(), actuator), any -> new ArrayList<>())
+                    .addAll(part.units());
+        }
+        List<Adopted> found = new ArrayList<>();
+        byUser.forEach((user, units) -> found.add(new Adopted(user.get(0), units)));
+        return found;
     }
 
     private void adopt(ServiceId name, List<AdoptionClaim> claims) {

@@ -6,7 +6,6 @@ import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.ReplicaShape;
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
@@ -17,6 +16,7 @@ import io.lendstream.core.state.Findings;
 import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
@@ -101,7 +101,7 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
         for (NodeState node : entities.nodes().values()) {
             node.findings().ifPresent(findings -> of(node, findings, claims));
         }
-        return withoutRivals(claims);
+        return new JobClaims(entities).judged(claims);
     }
 
     private void of(NodeState node, Findings findings, List<AdoptionClaim> claims) {
@@ -172,7 +172,7 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
             return claim.hindered(obstacle.get());
         }
         return tenant.match(Tenant.Cases.of(
-                job -> ofJob(claim, entities.jobs().get(job.job()), units),
+                job -> ofJob(claim, entities.jobs().get(job.job())),
                 service -> ofService(claim, entities.services().get(service.service()), seen, units)));
     }
 
@@ -192,10 +192,15 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                 return Optional.of("%s is also used by %s".formatted(unit.gpuId(), other.get()));
             }
         }
+        return Optional.empty();
+    }
+
+    /** Why what runs on some units is not all of it; empty if it is, or does not say how many workers it has. */
+    static Optional<String> againstWorkers(FoundTenant found, int units) {
         return found.workers()
-                .filter(workers -> workers != units.size())
+                .filter(workers -> workers != units)
                 .map(workers -> "it has %s, and agents report it on %s"
-                        .formatted(Reason.counted(workers, "worker"), Reason.counted(units.size(), "GPU")));
+                        .formatted(Reason.counted(workers, "worker"), Reason.counted(units, "GPU")));
     }
 
     private Optional<String> againstHaste(Findings.Seen seen, List<GpuState> units) {
@@ -213,7 +218,8 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                 : Optional.empty();
     }
 
-    private AdoptionClaim ofJob(AdoptionClaim claim, Optional<JobState> known, List<GpuState> units) {
+    /** What speaks against a claim of a job, as far as it is not about all of its parts. */
+    private AdoptionClaim ofJob(AdoptionClaim claim, Optional<JobState> known) {
         if (known.isEmpty()) {
             return claim.hindered("the job is not declared any more");
         }
@@ -227,31 +233,10 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                             ? "the job has been started or taken over already"
                             : "the job does not claim anything any more");
         }
-        return againstSize(job.spec(), units.size())
-                .or(() -> againstKinds(units))
-                .or(() -> excluded(job.spec(), units))
-                .map(claim::hindered)
-                .orElse(claim);
+        return claim;
     }
 
-    private static Optional<String> againstSize(TrainingJob job, int size) {
-        TrainingJob.Scaling scaling = job.scaling();
-        int least = scaling.elastic() ? scaling.minGpus() : scaling.requestedGpus();
-        int most = scaling.elastic() ? scaling.maxGpus() : scaling.requestedGpus();
-        if (size < least || size > most || !job.shape().allows(size)) {
-            String declared = least == most ? Reason.counted(least, "GPU") : least + " to " + most + " GPUs";
-            return Optional.of("agents report it on %s, and the job declares %s%s"
-                    .formatted(
-                            Reason.counted(size, "GPU"),
-                            declared,
-                            job.shape().isAny()
-                                    ? ""
-                                    : " in shape " + job.shape().inWords()));
-        }
-        return Optional.empty();
-    }
-
-    private static Optional<String> againstKinds(List<GpuState> units) {
+    static Optional<String> againstKinds(List<GpuState> units) {
         Set<KindId> kinds = kinds(units);
         return kinds.size() > 1
                 ? Optional.of("its GPUs are of several kinds: "
@@ -259,15 +244,8 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                 : Optional.empty();
     }
 
-    private static Set<KindId> kinds(List<GpuState> units) {
+    static Set<KindId> kinds(List<GpuState> units) {
         return units.stream().flatMap(unit -> unit.kind().stream()).collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private static Optional<String> excluded(TrainingJob job, List<GpuState> units) {
-        return kinds(units).stream()
-                .filter(job::excludes)
-                .findFirst()
-                .map(kind -> "the job does not declare kind " + kind);
     }
 
     private AdoptionClaim ofService(
@@ -284,9 +262,11 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                     "it was found at %s, more than %d min after the service was declared and its node was first looked at; 'lendstream adopt service/%s' takes it over"
                             .formatted(Wording.time(seen.since()), WINDOW.toMinutes(), service.service()));
         }
-        Optional<String> mixed = againstKinds(units);
-        if (mixed.isPresent()) {
-            return claim.hindered(mixed.get());
+        Optional<String> unfit = againstWorkers(claim.found(), units.size())
+                .or(() -> againstKinds(units))
+                .or(() -> againstInstances(service, units));
+        if (unfit.isPresent()) {
+            return claim.hindered(unfit.get());
         }
         Optional<KindId> kind = units.get(0).kind();
         if (!service.uses(kind)) {
@@ -294,6 +274,33 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                     + kind.map(KindId::toString).orElse("unknown"));
         }
         return service.hasGroups() ? inShape(claim, service, kind) : alone(claim);
+    }
+
+    private static Optional<String> againstInstances(InferenceService service, List<GpuState> units) {
+        if (units.stream().allMatch(GpuState::isWhole)) {
+            return Optional.empty();
+        }
+        return service.hasGroups()
+                ? Optional.of("it uses a MIG instance, and replicas in shapes have whole GPUs")
+                : againstInstances("service", service.sliceMemoryBytes(), units);
+    }
+
+    /** Why units with MIG instances among them are not taken over: a tenant says first that it runs on one. */
+    static Optional<String> againstInstances(String kind, Optional<Long> sliceBytes, List<GpuState> units) {
+        if (units.stream().allMatch(GpuState::isWhole)) {
+            return Optional.empty();
+        }
+        if (units.size() > 1) {
+            return Optional.of("it uses %d units, among them MIG instances, and may have one".formatted(units.size()));
+        }
+        MigInstance instance = units.get(0).instance().orElseThrow();
+        return sliceBytes.isEmpty()
+                ? Optional.of("it uses a MIG instance, and the %s declares no sliceMemory".formatted(kind))
+                : sliceBytes
+                        .filter(bytes -> bytes > instance.memoryBytes())
+                        .map(bytes ->
+                                "it uses a MIG instance of %s, and the %s declares a sliceMemory of %d bytes, which is more"
+                                        .formatted(instance.profile(), kind, bytes));
     }
 
     private static AdoptionClaim alone(AdoptionClaim claim) {
@@ -323,24 +330,5 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                                     possible.stream().map(ReplicaShape::inWords).collect(Collectors.joining(" and "))));
         }
         return new AdoptionClaim(claim.found(), claim.tenant(), claim.units(), fitting, Optional.empty());
-    }
-
-    /** A job is one thing. If several that use GPUs match, it is not known which of them it is. */
-    private static List<AdoptionClaim> withoutRivals(List<AdoptionClaim> claims) {
-        Map<Tenant, Long> byJob = claims.stream()
-                .filter(claim -> !claim.units().isEmpty())
-                .flatMap(claim -> claim.found().claimedBy().stream())
-                .filter(Tenant::isJob)
-                .collect(Collectors.groupingBy(tenant -> tenant, Collectors.counting()));
-        return claims.stream()
-                .map(claim -> claim.isClear()
-                                && claim.tenant()
-                                                .map(tenant -> byJob.getOrDefault(tenant, 0L))
-                                                .orElse(0L)
-                                        > 1
-                        ? claim.hindered("the selector of the job matches %d things, and the job is one of them"
-                                .formatted(byJob.get(claim.tenant().orElseThrow())))
-                        : claim)
-                .toList();
     }
 }

@@ -8,6 +8,7 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Undoes an adoption that did not succeed, or was not answered: what runs there goes on, and the unit is foreign again
@@ -47,10 +48,16 @@ record AdoptionFailure(StepBuilder builder) {
         for (GpuId id : job.allocation().gpus()) {
             builder.gpus()
                     .get(id)
-                    .filter(gpu -> gpu.owner().isAdoption()
-                            && gpu.isHeldBy(new Tenant.Job(job.spec().job())))
-                    .ifPresent(gpu -> builder.own(id, FOREIGN));
+                    .filter(gpu -> gpu.isHeldBy(new Tenant.Job(job.spec().job())))
+                    .filter(gpu -> gpu.owner().isAdoption() || gpu.owner().isUp())
+                    .ifPresent(this::foreign);
         }
         builder.put(job.notAdopted());
+    }
+
+    /** What runs on a unit is a stranger again, also where another actuator than the one that failed has it already. */
+    private void foreign(GpuState gpu) {
+        builder.put(gpu.seen(Optional.empty()));
+        builder.own(gpu.gpuId(), FOREIGN);
     }
 }

@@ -163,7 +163,7 @@ final class JobChanges {
                         List.of(job.lastEvent())),
                 new Action.Resize(job.spec().job(), List.of(), allocation));
         builder.put(job.allocated(allocation, sliceShare(gpus), id, by, builder.now())
-                .awaiting(actuators(gpus, List.of(), Optional.empty())));
+                .awaiting(actuators(gpus)));
         return true;
     }
 
@@ -173,6 +173,11 @@ final class JobChanges {
         if (job.spec().shape().gang()) {
             builder.put(builder.gpu(gpu).in(GroupPart.ofGang(binding.decision(), gained)));
         }
+    }
+
+    /** The actuators that take part in a change of a job that then has some units, and loses none. */
+    List<String> actuators(List<GpuId> units) {
+        return actuators(units, List.of(), Optional.empty());
     }
 
     /**

@@ -14,7 +14,8 @@ import java.util.Map;
  *     free; 0 if only a reset frees it. Logs of older versions lack this setting
  * @param intruders whether it is noted who uses a GPU beside its tenant. Logs of older versions lack this setting
  * @param remembered whether it is remembered who used a GPU as its tenant: one who stays after the release is no
- *     stranger; and a stranger has gone only once no actuator finds it. Logs of older versions lack this setting
+ *     stranger; and a stranger has gone only once no actuator finds it. With it, a job on several nodes is taken over.
+ *     Logs of older versions lack this setting
  */
 public record UserRules(
         boolean heeded, Duration goneAfter, Duration evidenceAfter, boolean intruders, boolean remembered) {

@@ -14,6 +14,7 @@ import static io.lendstream.core.actuation.ActuatorFixture.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
@@ -22,6 +23,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.fixtures.ScriptedDriver;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.simulated.SimulatedDriver;
@@ -29,6 +31,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -39,8 +42,11 @@ class DecisionScopeTest {
     private long sequence;
 
     private static Actuation actuation(String... nodes) {
-        var actuation =
-                new Actuation(nodes[0], Duration.ofSeconds(45), new SimulatedDriver(facts -> changeTiming(1, 1, 3)));
+        return actuation(new SimulatedDriver(facts -> changeTiming(1, 1, 3)), nodes);
+    }
+
+    private static Actuation actuation(ChangeDriver driver, String... nodes) {
+        var actuation = new Actuation(nodes[0], Duration.ofSeconds(45), driver);
         actuation.keepTo(Stream.of(nodes).map(NodeId::new).toList());
         actuation.know(TRAINING);
         actuation.know(INFERENCE);
@@ -95,6 +101,33 @@ class DecisionScopeTest {
                 .map(report -> report.outcome() + " "
                         + String.join(
                                 ",", report.gpus().stream().map(GpuId::value).toList()))
+                .toList();
+    }
+
+    @Test
+    void eachActuatorTakesItsPartOfAJobOver() {
+        Adopted here = new Adopted("process/1-1", gpus("t1", "t2"));
+        Adopted there = new Adopted("process/2-2", gpus("i1"));
+        Decision adopt = decision(
+                0,
+                new Action.Adopt(
+                        BERT,
+                        List.of(here, there),
+                        List.of(),
+                        Optional.of(at(600)),
+                        Optional.of(new Allocation(gpus("i1", "t1", "t2"), 32, 0, 1, Mechanism.RESTART))));
+
+        assertThat(adopted("training", adopt)).isEqualTo(List.of(here));
+        assertThat(adopted("inference", adopt)).isEqualTo(List.of(there));
+    }
+
+    /** What the driver of a node's actuator is to take over by a decision. */
+    private static List<Adopted> adopted(String node, Decision adopt) {
+        Actuation actuation = actuation(ScriptedDriver.ABLE, node);
+        actuation.take(adopt, at(0));
+        return actuation.orders().stream()
+                .filter(Order.Place.class::isInstance)
+                .flatMap(order -> ((Order.Place) order).adopted().stream())
                 .toList();
     }
 

@@ -70,14 +70,14 @@ final class KindOptions {
             names = "--nodes-per-nvlink-domain",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Nodes of each NVLink domain, for jobs with a topology. Default: each node is one.")
+            description = "Nodes of each NVLink domain, for jobs with a topology. Default: each node is one; the preset teams has its own.")
     private int nodesPerNvlinkDomain;
 
     @Option(
             names = "--nodes-per-rack",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Nodes of each rack, for jobs with a topology. Default: each node is one.")
+            description = "Nodes of each rack, for jobs with a topology. Default: each node is one; the preset teams has its own.")
     private int nodesPerRack;
 
     @Option(
@@ -164,6 +164,7 @@ final class KindOptions {
         if (suspend && hostGibPerNode == 0) {
             throw UserError.badUsage("--suspend needs --host-gib-per-node: jobs are paused in host memory.");
         }
+        takeDomains(workload);
         play.topology(topology());
         if (kinds.isEmpty()) {
             ofPreset(play, workload);
@@ -222,6 +223,20 @@ final class KindOptions {
         }
         if (!given.hasMatchedOption("--host-gib-per-node")) {
             hostGibPerNode = (int) (own.topology().host().memoryBytes() / GIB);
+        }
+    }
+
+    /** Takes the racks and NVLink domains of a preset, where the command line has none. */
+    private void takeDomains(String workload) {
+        ParseResult given = spec.commandLine().getParseResult();
+        for (String name : workload.split(",", -1)) {
+            SimulatedTopology own = Presets.topology(name.strip());
+            if (own.nodesPerNvlinkDomain() > 0 && !given.hasMatchedOption("--nodes-per-nvlink-domain")) {
+                nodesPerNvlinkDomain = own.nodesPerNvlinkDomain();
+            }
+            if (own.nodesPerRack() > 0 && !given.hasMatchedOption("--nodes-per-rack")) {
+                nodesPerRack = own.nodesPerRack();
+            }
         }
     }
 

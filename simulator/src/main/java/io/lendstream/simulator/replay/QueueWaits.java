@@ -2,9 +2,11 @@ package io.lendstream.simulator.replay;
 
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.policy.Policy;
+import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
@@ -27,15 +29,18 @@ import java.util.TreeMap;
 
 /**
  * Measures how long queues wait for their nominal quota: for each waiting job whose first GPUs under the policy fit in
- * what its queue has left of its nominal quota, the time until a decision binds GPUs to it. Jobs of a higher priority,
- * then earlier ones, count first. A job that lost its GPUs asks a notice later, as in the scheduler. Asks that are met
- * at once do not count. An ask that is not met waits until the end of the run.
+ * what its queue has left of its nominal quota, the time until a decision binds GPUs to it. If the job requires a
+ * topology domain, it asks only while one can give these GPUs, see {@link DomainRoom}, or while GPUs are promised to
+ * it. Jobs of a higher priority, then earlier ones, count first. A job that lost its GPUs asks a notice later, as in
+ * the scheduler. One with a hard deadline asks when it is admitted. Asks that are met at once do not count. An ask that
+ * is not met waits until the end of the run.
  */
 final class QueueWaits {
     private static final double ROUNDING = 1e-6;
 
     private final Policy policy;
     private final Duration notice;
+    private final TopologyLabels labels;
     private final Distribution seconds = new Distribution();
     private final Map<String, Distribution> byQueue = new TreeMap<>();
     private final Map<JobId, Ask> since = new HashMap<>();
@@ -43,9 +48,10 @@ final class QueueWaits {
     /** A job waits for the nominal quota of its queue. */
     private record Ask(QueueId queue, Instant since) {}
 
-    QueueWaits(Policy policy, Duration notice) {
+    QueueWaits(Policy policy, SchedulerSettings settings) {
         this.policy = policy;
-        this.notice = notice;
+        this.notice = settings.notice();
+        this.labels = settings.model().topology();
     }
 
     /** Takes the state after an event. */
@@ -98,19 +104,30 @@ final class QueueWaits {
         waiting.sort(Comparator.comparingInt((JobState job) -> -entities.priorityOf(job))
                 .thenComparing(job -> job.spec().submittedAt())
                 .thenComparing(job -> job.spec().job()));
+        DomainRoom room = new DomainRoom(state, kept, labels);
+        int before = 0;
         for (JobState job : waiting) {
             List<Double> left = job.spec()
                     .queue()
                     .flatMap(queue -> Optional.ofNullable(rooms.get(queue)))
                     .orElse(List.of());
-            boolean asks = takes(left, policy.fewest(job.spec()));
-            if (asks) {
+            int gpus = policy.fewest(job.spec());
+            boolean isPromised = !job.target().isEmpty();
+            if (mayAsk(job) && (isPromised || room.has(job, gpus + before)) && takes(left, gpus)) {
+                before += isPromised ? 0 : gpus;
                 Ask ask = new Ask(job.spec().queue().orElseThrow(), asksFrom(job, state.now()));
                 since.putIfAbsent(job.spec().job(), ask);
             } else {
                 since.remove(job.spec().job());
             }
         }
+    }
+
+    /** Whether a job was not refused, and does not await the answer to its hard deadline. */
+    private static boolean mayAsk(JobState job) {
+        boolean awaitsAnswer =
+                job.spec().hardDeadline().isPresent() && job.admission().isEmpty();
+        return !job.isRefused() && !awaitsAnswer;
     }
 
     private Instant asksFrom(JobState job, Instant now) {

@@ -91,7 +91,7 @@ public final class Replay {
         this.settings = settings;
         this.deadlines = new DeadlineArrivals(workload);
         this.scheduler = new Scheduler(Policies.parse(settings.policy()), settings.scheduler());
-        this.waits = new QueueWaits(scheduler.policy(), settings.scheduler().notice());
+        this.waits = new QueueWaits(scheduler.policy(), settings.scheduler());
         this.nodes = new SimulatedNodes(settings.layout(), workload.start(), settings.samplePeriod(), "replay");
         WorldSettings world = WorldSettings.of(settings.layout().seed());
         this.world =

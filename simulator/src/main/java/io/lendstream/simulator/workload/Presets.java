@@ -3,6 +3,7 @@ package io.lendstream.simulator.workload;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedTopology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +41,7 @@ public final class Presets {
                     "week",
                     "a week of web-like services, and training in sessions of jobs of which many fail, as Philly's"),
             new Entry(HeteroPreset.NAME, "a day of training on three kinds of GPU: T4, RTX 6000 and A100"),
-            new Entry(TeamsPreset.NAME, "a day of training of teams with quotas, priorities and gangs"),
+            new Entry(TeamsPreset.NAME, "a day of training of teams with queues, priorities, deadlines and gangs"),
             new Entry(
                     LlmPreset.NAME,
                     "a day of language models whose replicas have 1, 2, 4 and 8 GPUs, and a full training queue"));
@@ -74,6 +75,11 @@ public final class Presets {
      */
     public static Map<SimulatedGpu, Integer> kinds(String name, int nodes) {
         return name.equals(HeteroPreset.NAME) ? HeteroPreset.kinds(nodes) : Map.of();
+    }
+
+    /** The racks and NVLink domains of the nodes that a preset is meant for. */
+    public static SimulatedTopology topology(String name) {
+        return name.equals(TeamsPreset.NAME) ? TeamsPreset.TOPOLOGY : SimulatedTopology.NONE;
     }
 
     /**

@@ -1,10 +1,16 @@
 package io.lendstream.simulator.workload;
 
 import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.DeadlineKind;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Preemption;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.id.QueueId;
+import io.lendstream.core.simulated.SimulatedTopology;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,8 +20,8 @@ import java.util.random.RandomGenerator;
 /**
  * The preset of teams that share a cluster: three queues whose nominal quotas make up all GPUs, and a fourth without a
  * quota of its own that borrows what they leave idle. All are of one cohort. Jobs are those of the other presets; half
- * of them are gangs of a fixed size, and some are urgent. Teams work at different times, so that each lends and takes
- * back.
+ * of them have a fixed size, and those of several GPUs among these are gangs, which require one node or prefer to be
+ * near. Some jobs are urgent, and some have deadlines. Teams work at different times, so that each lends and takes back.
  */
 final class TeamsPreset {
     static final String NAME = "teams";
@@ -26,6 +32,19 @@ final class TeamsPreset {
     private static final int JOBS = 120;
     private static final double GANGS = 0.5;
     private static final double URGENT = 0.2;
+    /** The share of gangs which fit in a node that require one. */
+    private static final double ON_ONE_NODE = 0.5;
+    /** GPUs of a usual node: larger gangs never require one. */
+    private static final int NODE_GPUS = 4;
+
+    private static final double HARD = 0.1;
+    private static final double SOFT = 0.2;
+    /** The least time until a deadline, in run times on the GPUs that the owner asks for. */
+    private static final double LEAST_SLACK = 2;
+
+    private static final double MOST_SLACK = 6;
+
+    static final SimulatedTopology TOPOLOGY = new SimulatedTopology(2, 4);
     private static final Map<String, Integer> CLASSES = Map.of("urgent", 10, "usual", 0);
 
     /**
@@ -63,7 +82,8 @@ final class TeamsPreset {
         List<TrainingTask> tasks = new ArrayList<>();
         for (int i = 0; i < drawn.size(); i++) {
             Team team = team((double) i / drawn.size(), chance);
-            tasks.add(drawn.get(i).with(job(drawn.get(i).job(), team, gpus, chance)));
+            TrainingTask task = drawn.get(i);
+            tasks.add(task.with(withDeadline(job(task.job(), team, gpus, chance), runTime(task), chance)));
         }
         return new Workload(
                 NAME,
@@ -102,13 +122,15 @@ final class TeamsPreset {
                 .withClasses(CLASSES);
     }
 
-    /** A job of a team: a gang, which is no larger than the team's nominal quota, or an elastic job. */
+    /** A job of a team: one of a fixed size, which is no larger than the team's nominal quota, or an elastic one. */
     private static TrainingJob job(TrainingJob job, Team team, int gpus, RandomGenerator chance) {
         TrainingJob.Scaling scaling = job.scaling();
+        JobShape shape = job.shape();
         int nominal = nominal(team, gpus);
         if (chance.nextDouble() < GANGS) {
             int size = nominal > 0 ? Math.min(nominal, scaling.requestedGpus()) : scaling.requestedGpus();
             scaling = new TrainingJob.Scaling(size, 1, Math.max(size, scaling.maxGpus()), false);
+            shape = size > 1 ? gang(shape, size, chance) : shape;
         }
         String name = chance.nextDouble() < URGENT ? "urgent" : "usual";
         TrainingJob.Precedence precedence = new TrainingJob.Precedence(0, new QueueId(team.name), Optional.of(name));
@@ -123,7 +145,40 @@ final class TeamsPreset {
                 job.runner(),
                 job.sliceMemoryBytes(),
                 job.kindNeeds(),
-                job.shape(),
+                shape,
                 job.hostNeed());
+    }
+
+    /** A gang that requires one node or prefers one NVLink domain; one that is larger than a node prefers one rack. */
+    private static JobShape gang(JobShape shape, int size, RandomGenerator chance) {
+        boolean isOnOneNode = chance.nextDouble() < ON_ONE_NODE;
+        if (size > NODE_GPUS) {
+            return shape.within(TopologyLevel.RACK, false).together();
+        }
+        return shape.within(isOnOneNode ? TopologyLevel.NODE : TopologyLevel.NVLINK_DOMAIN, isOnOneNode)
+                .together();
+    }
+
+    /** How long a task runs on the GPUs that its owner asks for. */
+    private static Duration runTime(TrainingTask task) {
+        ModelTruth truth = (ModelTruth) task.truth();
+        int gpus = task.job().scaling().requestedGpus();
+        GoodputModel model = new GoodputModel(
+                truth.throughput(), truth.noise().get(truth.epochs() / 2), truth.batch());
+        int nodes = (gpus + NODE_GPUS - 1) / NODE_GPUS;
+        double perSecond =
+                model.best(nodes, gpus).goodput() / truth.batch().initial();
+        return Duration.ofSeconds((long) Math.ceil(truth.totalProgress() / perSecond));
+    }
+
+    private static TrainingJob withDeadline(TrainingJob job, Duration runTime, RandomGenerator chance) {
+        double draw = chance.nextDouble();
+        double slack = LEAST_SLACK + (MOST_SLACK - LEAST_SLACK) * chance.nextDouble();
+        if (draw >= HARD + SOFT) {
+            return job;
+        }
+        return job.due(
+                job.submittedAt().plusSeconds((long) (slack * runTime.toSeconds())),
+                draw < HARD ? DeadlineKind.HARD : DeadlineKind.SOFT);
     }
 }

@@ -29,7 +29,12 @@ class QueuesReplayTest {
 
     private static Replayed replay(Workload workload, String policy) {
         Replayed replayed = Replay.run(
-                workload, ReplaySettings.of(policy, true, true, new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1)));
+                workload,
+                ReplaySettings.of(
+                        policy,
+                        true,
+                        true,
+                        new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1).with(Presets.topology("teams"))));
         assertThat(HistoryChecker.check(
                                 DOMAIN, replayed.log(), replayed.outcome().decisions(), replayed.leases())
                         .violations())

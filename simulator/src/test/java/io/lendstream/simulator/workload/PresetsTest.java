@@ -6,11 +6,17 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.TopologyLevel;
+import io.lendstream.core.event.TopologyWish;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedTopology;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -140,11 +146,48 @@ class PresetsTest {
         assertThat(teams.tasks())
                 .hasSize(120)
                 .allSatisfy(task -> assertThat(task.job().queue()).isPresent());
-        assertThat(teams.tasks()).anySatisfy(task -> {
-            assertThat(task.job().scaling().elastic()).isFalse();
-            assertThat(task.job().scaling().requestedGpus()).isGreaterThan(1);
-        });
         assertThat(teams).isEqualTo(Presets.create("teams", scene(3)));
+    }
+
+    @Test
+    void teamsHaveGangsOnOneNodeAndNearEachOther() {
+        List<TrainingJob> gangs = Presets.create("teams", scene(3)).tasks().stream()
+                .map(TrainingTask::job)
+                .filter(job -> job.shape().gang())
+                .toList();
+
+        assertThat(gangs).hasSizeGreaterThan(20).allSatisfy(job -> {
+            assertThat(job.scaling().elastic()).isFalse();
+            assertThat(job.scaling().requestedGpus()).isGreaterThan(1);
+        });
+        assertThat(gangs.stream().map(job -> job.shape().topology().orElseThrow()))
+                .contains(
+                        new TopologyWish(TopologyLevel.NODE, true),
+                        new TopologyWish(TopologyLevel.NVLINK_DOMAIN, false),
+                        new TopologyWish(TopologyLevel.RACK, false));
+        assertThat(gangs.stream().filter(job -> job.shape().required().isPresent()))
+                .as("they fit in a node")
+                .allMatch(job -> job.scaling().requestedGpus() <= 4);
+        assertThat(Presets.topology("teams").labels().rack()).isPresent();
+        assertThat(Presets.topology("teams").labels().nvlinkDomain()).isPresent();
+        assertThat(Presets.topology("day")).isEqualTo(SimulatedTopology.NONE);
+    }
+
+    @Test
+    void someJobsOfTeamsHaveSoftDeadlinesAndSomeHardOnes() {
+        int hard = 0;
+        int soft = 0;
+        for (long seed = 1; seed <= 10; seed++) {
+            for (TrainingTask task : Presets.create("teams", scene(seed)).tasks()) {
+                Optional<Instant> deadline = task.job().precedence().deadline();
+                deadline.ifPresent(
+                        at -> assertThat(at).isAfter(task.job().submittedAt()));
+                hard += task.job().hardDeadline().isPresent() ? 1 : 0;
+                soft += deadline.isPresent() && task.job().hardDeadline().isEmpty() ? 1 : 0;
+            }
+        }
+        assertThat(hard / 1200.0).isCloseTo(0.1, within(0.03));
+        assertThat(soft / 1200.0).isCloseTo(0.2, within(0.03));
     }
 
     @Test

@@ -64,7 +64,9 @@ final class JobChanges {
         List<GpuId> lost =
                 held.stream().filter(gpu -> !wanted.contains(gpu)).sorted().toList();
         Instant until = builder.now().plus(settings.lease());
-        Optional<PausedAt> pause = gpus.isEmpty() && !job.isOver() ? pausing.at(job, by) : Optional.empty();
+        boolean isEnd = gpus.isEmpty() && !job.isOver();
+        Optional<PausedAt> pause = isEnd ? pausing.at(job, by) : Optional.empty();
+        Reason why = isEnd ? pausing.becauseOfStop(reason, job, by) : reason;
         Allocation allocation = pause.isPresent() ? Allocation.suspended(Mechanism.PAUSE) : allocation(job, gpus);
         Action action = lend(job.spec().job(), gained, until, allocation)
                 .orElseGet(() -> withoutLoan(job.spec().job(), gained, lost, by, allocation));
@@ -72,7 +74,7 @@ final class JobChanges {
         DecisionId id = builder.nextId();
         Instant bindBy = builder.now().plus(settings.bindDeadline());
         Instant deadline = gained.isEmpty() ? by : bindBy;
-        builder.decide(deadline, pause.map(at -> Pausing.because(reason, at)).orElse(reason), action);
+        builder.decide(deadline, pause.map(at -> Pausing.because(reason, at)).orElse(why), action);
         for (GpuId gpu : gained) {
             Optional<Instant> lease = isInference(gpu) ? Optional.of(until) : Optional.empty();
             bind(job, gpu, gained.size(), new Owner.Binding(tenant, id, bindBy, lease, 1));

@@ -29,16 +29,41 @@ record Pausing(StepBuilder builder) {
      * @param by when it has to have left its GPUs
      */
     Optional<PausedAt> at(JobState job, Instant by) {
-        Optional<PauseCosts> costs = job.costs().pausing();
-        if (costs.isEmpty()
-                || !isTraining(job)
-                || !builder.now().plus(costs.get().pause()).isBefore(by)) {
-            return Optional.empty();
-        }
-        return node(job)
+        long bytes = job.costs().pausing().map(PauseCosts::hostMemoryBytes).orElse(0L);
+        return nodeInTime(job, by)
                 .filter(this::canSuspend)
-                .filter(node -> hasMemory(node, job, costs.get().hostMemoryBytes()))
-                .map(node -> new PausedAt(node, costs.get().hostMemoryBytes(), builder.now()));
+                .filter(node -> hasMemory(node, job, bytes))
+                .map(node -> new PausedAt(node, bytes, builder.now()));
+    }
+
+    /** The node on which a job would be paused by a time, if its actuator and its memory allow that. */
+    private Optional<NodeId> nodeInTime(JobState job, Instant by) {
+        Optional<PauseCosts> costs = job.costs().pausing();
+        boolean isInTime = costs.isPresent()
+                && isTraining(job)
+                && builder.now().plus(costs.get().pause()).isBefore(by);
+        return isInTime ? node(job) : Optional.empty();
+    }
+
+    /** The reason of a stop. It names the ability that the actuator lacks, if the job could be paused with it. */
+    Reason becauseOfStop(Reason reason, JobState job, Instant by) {
+        return nodeInTime(job, by)
+                .filter(node -> !canSuspend(node))
+                .map(node -> new Reason(
+                        reason.code(),
+                        "%s; it is stopped, not paused: %s has no ability suspend"
+                                .formatted(reason.text(), actuator(node)),
+                        reason.numbers(),
+                        reason.inputs()))
+                .orElse(reason);
+    }
+
+    private String actuator(NodeId node) {
+        return builder.entities()
+                .scopes()
+                .only(node)
+                .map(one -> "actuator %s of node %s".formatted(one.actuator(), node))
+                .orElse("the actuator of node %s".formatted(node));
     }
 
     /** Whether it has something to keep: it trains on whole GPUs, none of which is starting, leaving or lost. */

@@ -113,12 +113,21 @@ class PausingTest {
 
     @Test
     void aJobIsStoppedIfTheActuatorCannotSuspendIt() {
-        isStopped(lent(Abilities.USUAL, 96, COSTS));
+        Scenario story = lent(Abilities.USUAL, 96, COSTS);
+
+        isStopped(story);
+
+        assertThat(change(story).reason().text())
+                .endsWith("it is stopped, not paused: actuator one of node infer has no ability suspend");
     }
 
     @Test
     void aJobIsStoppedIfThePauseTakesAsLongAsTheNotice() {
-        isStopped(lent(SUSPENDS, 96, new PauseCosts(ofSeconds(45), ofSeconds(4), ofSeconds(12), 32 * GIB)));
+        Scenario story = lent(SUSPENDS, 96, new PauseCosts(ofSeconds(45), ofSeconds(4), ofSeconds(12), 32 * GIB));
+
+        isStopped(story);
+
+        assertThat(change(story).reason().text()).doesNotContain("paused");
     }
 
     @Test

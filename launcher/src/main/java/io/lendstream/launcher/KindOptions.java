@@ -70,14 +70,16 @@ final class KindOptions {
             names = "--nodes-per-nvlink-domain",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Nodes of each NVLink domain, for jobs with a topology. Default: each node is one; the preset teams has its own.")
+            description =
+                    "Nodes of each NVLink domain, for jobs with a topology. Default: each node is one; the preset teams has its own.")
     private int nodesPerNvlinkDomain;
 
     @Option(
             names = "--nodes-per-rack",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Nodes of each rack, for jobs with a topology. Default: each node is one; the preset teams has its own.")
+            description =
+                    "Nodes of each rack, for jobs with a topology. Default: each node is one; the preset teams has its own.")
     private int nodesPerRack;
 
     @Option(

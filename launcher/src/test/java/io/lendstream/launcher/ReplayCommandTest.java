@@ -321,6 +321,40 @@ class ReplayCommandTest {
     }
 
     @Test
+    void thePresetTeamsHasRacksAndNvlinkDomainsOfItsOwn() throws IOException {
+        String[] arguments = {
+            "replay",
+            "--workload",
+            "teams",
+            "--nodes",
+            "4",
+            "--gpus-per-node",
+            "4",
+            "--nodes-per-rack",
+            "3",
+            "--plots",
+            "off",
+            "--references",
+            "off",
+            "--policy",
+            "tiresias",
+            "--out",
+            directory.resolve("out").toString()
+        };
+
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .as(err.toString())
+                .isZero();
+        assertThat(report())
+                .containsPattern("nodes per NVLink domain\\W+(<[^>]*>\\s*)*2\\b")
+                .containsPattern("nodes per rack\\W+(<[^>]*>\\s*)*3\\b");
+        arguments[6] = "2";
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("GPUs in one node (topology)");
+    }
+
+    @Test
     void aWorkloadInYamlHasTheHostsOfItsNodesUnlessTheCommandLineHasOthers() throws IOException {
         Path workload = Files.writeString(
                 directory.resolve("hosts.yaml"),

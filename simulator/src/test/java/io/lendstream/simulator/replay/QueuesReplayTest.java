@@ -67,16 +67,11 @@ class QueuesReplayTest {
 
     @Test
     void anAskThatIsNotMetWaitsUntilTheEndOfTheRun(@TempDir Path folder) throws IOException {
-        Path jobs = Files.writeString(
-                folder.resolve("jobs.csv"),
-                "job,submitSeconds,gpus,runSeconds,queue\nlong,0,16,90000,\nown,120,4,60,team-a\n");
-        Path queues = Files.writeString(folder.resolve("queues.csv"), "queue,nominalQuota\nteam-a,8\nteam-b,4\n");
-        Workload workload = Workloads.load(jobs + "," + queues, Scene.of(DOMAIN, 1, 16, 0));
-        ReplaySettings settings = ReplaySettings.of(
-                        "deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1))
-                .until(workload.start().plusSeconds(123));
-
-        RunOutcome outcome = Replay.run(workload, settings).outcome();
+        RunOutcome outcome = listed(
+                folder,
+                "job,submitSeconds,gpus,runSeconds,queue\nlong,0,16,90000,\nown,120,4,60,team-a\n",
+                "queue,nominalQuota\nteam-a,8\nteam-b,4\n",
+                123);
         Distribution waits = outcome.queueWaits().orElseThrow();
         Map<String, Distribution> byQueue = outcome.waitsByQueue();
 
@@ -84,6 +79,47 @@ class QueuesReplayTest {
         assertThat(waits.max()).isEqualTo(3);
         assertThat(byQueue.get("team-a").max()).isEqualTo(3);
         assertThat(byQueue.get("team-b").count()).isZero();
+    }
+
+    @Test
+    void aGangAsksForItsNominalQuotaIfANodeCanGiveIt(@TempDir Path folder) throws IOException {
+        String jobs = "job,submitSeconds,gpus,runSeconds,queue,gang,topology\nlong,0,16,90000,batch,true,\n"
+                + "own,120,4,60,team-a,true,node:required\n";
+        String queues = "queue,nominalQuota,cohort\nteam-a,16,all\nbatch,0,all\n";
+
+        Distribution waits = listed(folder, jobs, queues, 1000).queueWaits().orElseThrow();
+
+        assertThat(waits.count()).isEqualTo(1);
+        assertThat(waits.max()).isBetween(1.0, (double)
+                SchedulerSettings.DEFAULTS.notice().toSeconds());
+    }
+
+    @Test
+    void aGangThatFitsItsQuotaButNoNodeDoesNotAsk(@TempDir Path folder) throws IOException {
+        StringBuilder jobs = new StringBuilder("job,submitSeconds,gpus,runSeconds,queue,gang,topology\n");
+        for (int node = 0; node < 4; node++) {
+            jobs.append("long-%d,0,3,90000,,true,node:required\n".formatted(node));
+        }
+        jobs.append("own,120,4,60,team-a,true,node:required\n");
+
+        RunOutcome outcome = listed(folder, jobs.toString(), "queue,nominalQuota\nteam-a,8\n", 1000);
+
+        assertThat(outcome.results().jobs())
+                .filteredOn(job -> job.job().value().startsWith("long"))
+                .hasSize(4)
+                .allMatch(job -> job.started().isPresent());
+        assertThat(outcome.queueWaits().orElseThrow().count()).isZero();
+    }
+
+    /** The outcome of jobs and queues in lists on 16 GPUs after some seconds. */
+    private static RunOutcome listed(Path folder, String jobs, String queues, int seconds) throws IOException {
+        Path jobList = Files.writeString(folder.resolve("jobs.csv"), jobs);
+        Path queueList = Files.writeString(folder.resolve("queues.csv"), queues);
+        Workload workload = Workloads.load(jobList + "," + queueList, Scene.of(DOMAIN, 1, 16, 0));
+        ReplaySettings settings = ReplaySettings.of(
+                        "deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1))
+                .until(workload.start().plusSeconds(seconds));
+        return Replay.run(workload, settings).outcome();
     }
 
     @Test

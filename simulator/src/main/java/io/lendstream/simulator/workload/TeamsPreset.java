@@ -20,8 +20,8 @@ import java.util.random.RandomGenerator;
 /**
  * The preset of teams that share a cluster: three queues whose nominal quotas make up all GPUs, and a fourth without a
  * quota of its own that borrows what they leave idle. All are of one cohort. Jobs are those of the other presets; half
- * of them have a fixed size, and those of several GPUs among these are gangs, which require one node or prefer to be
- * near. Some jobs are urgent, and some have deadlines. Teams work at different times, so that each lends and takes back.
+ * of them have a fixed size. Those of several GPUs among these are gangs, which require one node or prefer to be near.
+ * Some jobs are urgent, and some have deadlines. Teams work at different times, so that each lends and takes back.
  */
 final class TeamsPreset {
     static final String NAME = "teams";

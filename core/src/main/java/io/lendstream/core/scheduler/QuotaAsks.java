@@ -39,7 +39,11 @@ final class QuotaAsks {
         }
         new LimitReturns(builder, settings).run();
         ReplicaAsks replicas = new ReplicaAsks(builder, policy, settings);
-        if (!isDue() && !replicas.isShort()) {
+        boolean answers = isAnswerDue();
+        if (answers) {
+            new AdmissionControl(builder, settings).answer();
+        }
+        if (!answers && !isDue() && !replicas.isShort()) {
             return;
         }
         new FloorAsks(builder, settings).run();
@@ -49,6 +53,34 @@ final class QuotaAsks {
             QuotaClaims claims = new QuotaClaims(builder, policy, settings);
             waiting.forEach(claims::ask);
         }
+    }
+
+    /**
+     * Whether this step plans, and a job with a hard deadline asks for its answer. The answers then come before the
+     * claims, so that an admitted job need not wait for the next plan to claim. Else they come with the plan.
+     */
+    private boolean isAnswerDue() {
+        boolean isPlanned =
+                builder.nextPlanAt().filter(at -> !at.isAfter(builder.now())).isPresent();
+        return isPlanned && safety.againstPlans(builder.now()).isEmpty() && isSomeJobAsking();
+    }
+
+    private boolean isSomeJobAsking() {
+        for (JobState job : builder.clusterIndex().jobs().refused().values()) {
+            if (isOfQueue(job) && job.spec().hardDeadline().isPresent()) {
+                return true;
+            }
+        }
+        for (JobState job : builder.entities().waitingJobs()) {
+            if (isOfQueue(job) && awaitsAnswer(job)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isOfQueue(JobState job) {
+        return job.spec().queue().filter(builder.entities().queues()::contains).isPresent();
     }
 
     /**
@@ -85,10 +117,7 @@ final class QuotaAsks {
                     && job.target().isEmpty()
                     && !isJustChanged(job)
                     && !awaitsAnswer(job)
-                    && job.spec()
-                            .queue()
-                            .filter(builder.entities().queues()::contains)
-                            .isPresent()) {
+                    && isOfQueue(job)) {
                 waiting.add(job);
             }
         }

@@ -5,11 +5,17 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DeadlineKind;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Answers that change: the job is described in another way, or GPUs leave. */
@@ -145,5 +151,55 @@ class AdmissionChangesTest extends AdmissionFixture {
                 .startsWith("GPUs have left that admitted jobs count on: a is admitted because it already has GPUs,"
                         + " but it cannot end by its deadline");
         assertThat(story.job("a").admission().orElseThrow().share()).isZero();
+    }
+
+    /** Of 4 GPUs, a job of {@code team-a} has all, and 2 are the nominal quota of {@code team-b}. */
+    private static Scenario borrowed() {
+        Scenario story = training(4);
+        for (String queue : List.of("team-a", "team-b")) {
+            story.queue(queue, Optional.of("all"), KindQuota.of(Optional.empty(), 2));
+        }
+        planned(story.rigidJob("a", 4, "team-a"));
+        assertThat(story.job("a").gpus()).isEqualTo(4);
+        return story;
+    }
+
+    private static Scenario ofTeamB(Scenario story, int deadline) {
+        return story.tell(linear("b", 2, false).in(new QueueId("team-b")).due(at(deadline), DeadlineKind.HARD));
+    }
+
+    private static List<Decision> takenBack(Scenario story) {
+        return story.decisions().stream()
+                .filter(decision -> decision.reason().is(ReasonCode.QUOTA)
+                        && decision.action().jobChange().isPresent())
+                .toList();
+    }
+
+    @Test
+    void anAdmittedJobClaimsNominalQuotaInTheStepOfItsAnswer() {
+        Scenario story = work(ofTeamB(borrowed(), 100_000), "b");
+        assertThat(takenBack(story)).as("before the answer").isEmpty();
+
+        story.after(ofSeconds(60));
+
+        assertThat(lastAnswer(story)).startsWith("b is admitted: with 2 GPUs");
+        assertThat(takenBack(story))
+                .extracting(Decision::at)
+                .containsExactly(answers(story).get(0).at());
+        assertThat(story.settled().job("b").gpus()).isEqualTo(2);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void aRefusedJobThatIsAdmittedClaimsInTheStepOfItsAnswer() {
+        Scenario story = planned(work(ofTeamB(borrowed(), 200), "b"));
+        assertThat(lastAnswer(story)).startsWith("b is refused:");
+
+        ofTeamB(story, 100_000).after(ofSeconds(60));
+
+        assertThat(lastAnswer(story)).startsWith("b is admitted: with 2 GPUs");
+        assertThat(takenBack(story))
+                .extracting(Decision::at)
+                .containsExactly(answers(story).get(1).at());
     }
 }

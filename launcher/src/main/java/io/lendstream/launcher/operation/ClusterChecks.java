@@ -264,7 +264,7 @@ final class ClusterChecks {
             check("actuator", actuators::alive);
             check("clocks", () -> Diagnosis.clocks(Clocks.ahead(Clocks.read(cluster))));
         }
-        var gpus = new GpuChecks(reading);
+        var gpus = new GpuChecks(cluster, reading);
         check("gpus", gpus::quarantine);
         check("foreign", gpus::foreign);
         check("intruders", gpus::intruders);

@@ -1,20 +1,25 @@
 package io.lendstream.launcher.operation;
 
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Lease;
+import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Checks GPUs and their tenants by the leases, which are read once, and the services that use them. */
 final class GpuChecks {
+    private final Cluster cluster;
     private final TopicScan reading;
     private Optional<Collection<Lease>> leases = Optional.empty();
 
-    GpuChecks(TopicScan reading) {
+    GpuChecks(Cluster cluster, TopicScan reading) {
+        this.cluster = cluster;
         this.reading = reading;
     }
 
@@ -34,8 +39,8 @@ final class GpuChecks {
     }
 
     /**
-     * How many GPUs of which kind there are, which services do not tell them apart, and which jobs and services name
-     * others.
+     * How many GPUs of which kind there are, whether policies choose them, which services do not tell them apart, and
+     * which jobs and services name others.
      */
     Finding kinds() {
         KindDiagnosis kinds = new KindDiagnosis();
@@ -45,7 +50,21 @@ final class GpuChecks {
         if (kinds.isAboutJobs(leases())) {
             reading.values(TopicCatalogue.TRAINING_PROGRESS, kinds::ended);
         }
-        return kinds.finding(leases()).orElseGet(() -> SchedulerDiagnosis.kinds(leases(), kinds.services()));
+        return kinds.finding(leases())
+                .orElseGet(() -> SchedulerDiagnosis.kinds(leases(), kinds.services(), policies()));
+    }
+
+    /** The policies of the domains with several kinds. */
+    private SeenPolicies policies() {
+        SeenPolicies policies = new SeenPolicies();
+        Set<DomainId> domains = SchedulerDiagnosis.withSeveralKinds(leases());
+        if (!domains.isEmpty()) {
+            reading.values(TopicCatalogue.DOMAIN_SETTINGS, policies::take);
+            try (LogReader log = new LogReader(reading, cluster.topics())) {
+                log.schedulers(domains).forEach(policies::take);
+            }
+        }
+        return policies;
     }
 
     /** Which tenants have no quota, and which quotas have no GPU. */

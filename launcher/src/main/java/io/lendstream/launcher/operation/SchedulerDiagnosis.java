@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.operation.Finding.Level;
@@ -63,30 +64,61 @@ final class SchedulerDiagnosis {
     }
 
     /** The kinds of GPUs that the schedulers tell apart, and what follows for jobs and services. */
-    static Finding kinds(Collection<Lease> leases, Collection<InferenceService> services) {
+    static Finding kinds(Collection<Lease> leases, Collection<InferenceService> services, SeenPolicies policies) {
+        SortedMap<DomainId, SortedMap<KindId, Integer>> domains = kinds(leases);
+        return kindsOfServices(domains, services).orElseGet(() -> kinds(domains, policies));
+    }
+
+    /** The domains whose GPUs are of several kinds. */
+    static Set<DomainId> withSeveralKinds(Collection<Lease> leases) {
+        SortedMap<DomainId, SortedMap<KindId, Integer>> domains = kinds(leases);
+        domains.values().removeIf(kinds -> kinds.size() < 2);
+        return domains.keySet();
+    }
+
+    /** How many GPUs of each kind the domains have. */
+    private static SortedMap<DomainId, SortedMap<KindId, Integer>> kinds(Collection<Lease> leases) {
         SortedMap<DomainId, SortedMap<KindId, Integer>> domains = new TreeMap<>();
         for (Lease lease : leases) {
             lease.kind()
                     .ifPresent(kind -> domains.computeIfAbsent(lease.domain(), any -> new TreeMap<>())
                             .merge(kind, 1, Integer::sum));
         }
-        return kindsOfServices(domains, services).orElseGet(() -> kinds(domains));
+        return domains;
     }
 
-    private static Finding kinds(SortedMap<DomainId, SortedMap<KindId, Integer>> domains) {
+    private static Finding kinds(SortedMap<DomainId, SortedMap<KindId, Integer>> domains, SeenPolicies policies) {
         String several = several(domains);
         if (several.isEmpty()) {
             return Finding.ok("kinds", domains.isEmpty() ? "not told apart" : "one kind of GPU in each domain");
         }
-        return Finding.ok(
-                "kinds",
-                "%s; each kind is planned apart, and a job uses one kind at a time; of the policies, %s choose kinds by the speeds that jobs declare"
-                        .formatted(
-                                several,
-                                Policies.all().stream()
-                                        .filter(policy -> policy.kinds().isPresent())
-                                        .map(policy -> policy.info().name())
-                                        .collect(Collectors.joining(", ", "[", "]"))));
+        List<String> choices = new ArrayList<>();
+        domains.forEach((domain, kinds) -> {
+            if (kinds.size() > 1) {
+                choices.add(choice(domain, policies.of(domain)));
+            }
+        });
+        return Finding.ok("kinds", "%s; each kind is planned apart; %s".formatted(several, String.join("; ", choices)));
+    }
+
+    /** Whether the policy of a domain chooses kinds, and what follows if it does not. */
+    private static String choice(DomainId domain, Optional<Policy> policy) {
+        if (policy.isEmpty()) {
+            return "the policy of domain %s is not known; %s choose kinds by the speeds that jobs declare"
+                    .formatted(domain, thatChoose());
+        }
+        return policy.get().kinds().isPresent()
+                ? "policy %s of domain %s chooses kinds by the speeds that jobs declare"
+                        .formatted(policy.get().info().name(), domain)
+                : "policy %s of domain %s does not choose kinds: a job stays on one kind while it has GPUs, be it slow or fast there; %s choose kinds by the speeds that jobs declare"
+                        .formatted(policy.get().spec(), domain, thatChoose());
+    }
+
+    private static String thatChoose() {
+        return Policies.all().stream()
+                .filter(policy -> policy.kinds().isPresent())
+                .map(policy -> policy.info().name())
+                .collect(Collectors.joining(" and "));
     }
 
     /** The domains with several kinds, and how many GPUs of each they have. */

@@ -2,14 +2,18 @@ package io.lendstream.launcher.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
+import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.scheduler.DeclarableSettings;
+import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.operation.Finding.Level;
@@ -27,6 +31,8 @@ class SchedulerDiagnosisTest {
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
     private static final KindId L4 = new KindId("L4-24GB");
     private static final Instant BEFORE = NOW.minus(Duration.ofMinutes(2));
+
+    private final SeenPolicies policies = new SeenPolicies();
 
     private static RefusedRecords rates(long records, long letters, Letter... latest) {
         return new RefusedRecords("request-rates", records, letters, Arrays.asList(latest));
@@ -110,16 +116,61 @@ class SchedulerDiagnosisTest {
     @Test
     void kindsOfGpusAreCountedByDomain() {
         List<InferenceService> none = List.of();
-        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.empty())), none)
+        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.empty())), none, policies)
                         .line())
                 .isEqualTo("ok   kinds: not told apart");
-        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.of(L4))), none)
+        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.of(L4))), none, policies)
                         .line())
                 .isEqualTo("ok   kinds: one kind of GPU in each domain");
-        assertThat(SchedulerDiagnosis.kinds(twoKinds(), none).line())
-                .isEqualTo("ok   kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; each kind is planned apart, and a"
-                        + " job uses one kind at a time; of the policies, [deepboot, lendstream] choose kinds by the speeds"
-                        + " that jobs declare");
+        assertThat(SchedulerDiagnosis.kinds(twoKinds(), none, policies).line())
+                .isEqualTo("ok   kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; each kind is planned apart; the"
+                        + " policy of domain east is not known; deepboot and lendstream choose kinds by the speeds that"
+                        + " jobs declare");
+    }
+
+    private String choice() {
+        return SchedulerDiagnosis.kinds(twoKinds(), List.of(), policies).line();
+    }
+
+    private void starts(String domain, long epoch, String policy) {
+        policies.take(new SchedulerStarted(
+                new DomainId(domain), NOW, epoch, policy, SchedulerSettings.DEFAULTS.toMap(), Optional.empty()));
+    }
+
+    private static DomainSettings declared(String policy) {
+        return new DomainSettings(new DomainId("east"), NOW, Map.of(DeclarableSettings.POLICY, policy));
+    }
+
+    @Test
+    void onlyAPolicyThatDoesNotChooseKindsBindsAJobToOne() {
+        starts("west", 1, "tiresias");
+        starts("east", 2, "deepboot");
+        starts("east", 1, "tiresias");
+
+        assertThat(choice())
+                .as("west has one kind")
+                .endsWith(
+                        "planned apart; policy deepboot of domain east chooses kinds by the speeds that jobs declare");
+        starts("east", 3, "deepboot:kinds=blind");
+        assertThat(choice())
+                .contains("planned apart; policy deepboot:")
+                .endsWith(
+                        ":kinds=blind of domain east does not choose kinds: a job stays on one kind while it has GPUs,"
+                                + " be it slow or fast there; deepboot and lendstream choose kinds by the speeds that jobs declare");
+    }
+
+    @Test
+    void theDeclaredPolicyOfADomainCounts() {
+        starts("east", 1, "deepboot");
+        policies.take(declared("tiresias"));
+
+        assertThat(choice()).contains("; policy tiresias:demote-gpu-hours=16.0 of domain east does not choose kinds: ");
+        policies.take(declared("no-such-policy"));
+        assertThat(choice()).as("refused by schedulers").contains("; policy tiresias:");
+        policies.take(declared("tiresias").removedAt(NOW));
+        assertThat(choice()).endsWith("; policy deepboot of domain east chooses kinds by the speeds that jobs declare");
+        starts("east", 2, "of-a-newer-version");
+        assertThat(choice()).contains("; the policy of domain east is not known; ");
     }
 
     @Test
@@ -127,18 +178,19 @@ class SchedulerDiagnosisTest {
         InferenceService alike = service("alike", "east");
         InferenceService fine = service("fine", "east").onKinds(List.of(KindCapacity.of(L4, 5)));
 
-        assertThat(SchedulerDiagnosis.kinds(twoKinds(), List.of(alike, fine, service("far", "west")))
+        assertThat(SchedulerDiagnosis.kinds(twoKinds(), List.of(alike, fine, service("far", "west")), policies)
                         .line())
                 .isEqualTo("warn kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; these services take all kinds as"
                         + " alike: alike; declare in their capacities what a replica answers on each kind");
-        assertThat(SchedulerDiagnosis.kinds(twoKinds(), List.of(fine)).line()).startsWith("ok   kinds: domain east");
+        assertThat(SchedulerDiagnosis.kinds(twoKinds(), List.of(fine), policies).line())
+                .startsWith("ok   kinds: domain east");
     }
 
     @Test
     void aServiceWithoutAKindOfItsDomainIsAWarning() {
         InferenceService lost = service("lost", "west").onKinds(List.of(KindCapacity.of(new KindId("T4"), 5)));
 
-        assertThat(SchedulerDiagnosis.kinds(twoKinds(), List.of(lost)).line())
+        assertThat(SchedulerDiagnosis.kinds(twoKinds(), List.of(lost), policies).line())
                 .isEqualTo("warn kinds: no GPU is of a kind that these services declare: lost; write the kinds in their"
                         + " capacities as the leases have them");
     }

@@ -2,7 +2,10 @@ package io.lendstream.simulator.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -11,6 +14,7 @@ import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.results.RunOutcome;
 import io.lendstream.simulator.workload.Presets;
 import io.lendstream.simulator.workload.Scene;
+import io.lendstream.simulator.workload.TrainingTask;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;
 import java.io.IOException;
@@ -18,23 +22,30 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Queues get their nominal quota within a notice of asking, under policies that do not know them. */
 class QueuesReplayTest {
     private static final DomainId DOMAIN = new DomainId("replay");
+    private static final int NODE_GPUS = 4;
+    private static final int FEW_NODES = 4;
+    /** Jobs up to about the time when the last team begins. */
+    private static final int SOME = 60;
 
-    private static Replayed replay(Workload workload, String policy) {
+    private static final int ALL = 120;
+
+    private static Replayed replay(Workload workload, String policy, int nodes) {
         Replayed replayed = Replay.run(
                 workload,
                 ReplaySettings.of(
                         policy,
                         true,
                         true,
-                        new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1).with(Presets.topology("teams"))));
+                        new SimulatedNodes.Layout(DOMAIN, nodes, NODE_GPUS, nodes, 1).with(Presets.topology("teams"))));
         assertThat(HistoryChecker.check(
                                 DOMAIN, replayed.log(), replayed.outcome().decisions(), replayed.leases())
                         .violations())
@@ -42,27 +53,90 @@ class QueuesReplayTest {
         return replayed;
     }
 
-    private static Workload some(int jobs, boolean queues) {
-        Workload teams = Presets.create("teams", Scene.of(DOMAIN, 1, 16, 0));
-        return new Workload(
-                "some", teams.start(), teams.tasks().subList(0, jobs), List.of(), queues ? teams.queues() : List.of());
+    private static Workload teams(long seed, int jobs, int nodes) {
+        Workload teams = Presets.create("teams", Scene.of(DOMAIN, seed, nodes * NODE_GPUS, 0));
+        return new Workload("some", teams.start(), teams.tasks().subList(0, jobs), List.of(), teams.queues());
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"deepboot", "tiresias"})
-    void aQueueWaitsForItsNominalQuotaForANoticeAtMost(String policy) {
-        Replayed replayed = replay(some(60, true), policy);
+    /** The jobs that took GPUs of other jobs for the nominal quota of their queue. */
+    private static List<TrainingJob> claimants(Workload workload, Replayed replayed) {
+        List<String> claims = replayed.outcome().decisions().stream()
+                .map(Decision::reason)
+                .filter(reason ->
+                        reason.is(ReasonCode.QUOTA) && reason.numbers().containsKey("usedOfOther"))
+                .map(Reason::text)
+                .toList();
+        return workload.tasks().stream()
+                .map(TrainingTask::job)
+                .filter(job -> claims.stream().anyMatch(text -> text.contains(": %s of queue ".formatted(job.job()))))
+                .toList();
+    }
 
-        assertThat(replayed.outcome().decisions())
-                .anyMatch(decision -> decision.reason().is(ReasonCode.QUOTA)
-                        && decision.reason().numbers().containsKey("usedOfOther"));
-        assertThat(replayed.outcome().decisions())
-                .as("a job that gives up GPUs names its queue")
-                .anyMatch(decision -> decision.reason().text().contains("queue batch has no share left for "));
+    /** Replays some jobs of teams, and finds that no queue waited longer than a notice for its nominal quota. */
+    private static Replayed inTime(String policy, long seed, int jobs, int nodes) {
+        Workload workload = teams(seed, jobs, nodes);
+
+        Replayed replayed = replay(workload, policy, nodes);
+
+        List<TrainingJob> claimants = claimants(workload, replayed);
         Distribution waits = replayed.outcome().queueWaits().orElseThrow();
+        System.out.printf(
+                "teams, %s, seed %d: %d jobs claimed GPUs of others, %d of them gangs; %.0f waits, the longest %.1f s%n",
+                policy,
+                seed,
+                claimants.size(),
+                claimants.stream().filter(job -> job.shape().gang()).count(),
+                waits.count(),
+                waits.max());
+        assertThat(claimants)
+                .as("gangs that claim GPUs of others")
+                .anyMatch(job -> job.shape().gang());
         assertThat(waits.count()).isGreaterThan(0);
         assertThat(waits.max()).isLessThanOrEqualTo((double)
                 SchedulerSettings.DEFAULTS.notice().toSeconds());
+        return replayed;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "deepboot, 1",
+        "deepboot, 2",
+        "lendstream, 1",
+        "lendstream, 2",
+        "tiresias, 1",
+        "tiresias, 2",
+        "tiresias, 3",
+        "pollux, 2"
+    })
+    void aQueueWaitsForItsNominalQuotaForANoticeAtMost(String policy, long seed) {
+        assertThat(inTime(policy, seed, SOME, FEW_NODES).outcome().decisions())
+                .as("a job that gives up GPUs names its queue")
+                .anyMatch(decision -> decision.reason().text().contains("queue batch has no share left for "));
+    }
+
+    /** In the last case a job with a hard deadline waits for other jobs under a policy that plans each minute. */
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({
+        "deepboot, 1, 4",
+        "deepboot, 2, 4",
+        "deepboot, 3, 4",
+        "lendstream, 1, 4",
+        "lendstream, 2, 4",
+        "lendstream, 3, 4",
+        "tiresias, 1, 4",
+        "tiresias, 2, 4",
+        "tiresias, 3, 4",
+        "pollux, 1, 4",
+        "pollux, 2, 4",
+        "pollux, 3, 4",
+        "tiresias, 1, 16"
+    })
+    void soItDoesWhenAllTeamsWork(String policy, long seed, int nodes) {
+        Map<String, Distribution> waits =
+                inTime(policy, seed, ALL, nodes).outcome().waitsByQueue();
+
+        assertThat(waits.get("speech").count()).as("the last team to begin").isGreaterThan(0);
     }
 
     @Test
@@ -90,8 +164,8 @@ class QueuesReplayTest {
         Distribution waits = listed(folder, jobs, queues, 1000).queueWaits().orElseThrow();
 
         assertThat(waits.count()).isEqualTo(1);
-        assertThat(waits.max()).isBetween(1.0, (double)
-                SchedulerSettings.DEFAULTS.notice().toSeconds());
+        assertThat(waits.max())
+                .isBetween(1.0, (double) SchedulerSettings.DEFAULTS.notice().toSeconds());
     }
 
     @Test
@@ -124,6 +198,9 @@ class QueuesReplayTest {
 
     @Test
     void withoutQueuesThereAreNoWaitsForThem() {
-        assertThat(replay(some(5, false), "deepboot").outcome().queueWaits()).isEmpty();
+        Workload teams = teams(1, 5, FEW_NODES);
+        Workload none = new Workload("none", teams.start(), teams.tasks(), List.of());
+
+        assertThat(replay(none, "deepboot", FEW_NODES).outcome().queueWaits()).isEmpty();
     }
 }

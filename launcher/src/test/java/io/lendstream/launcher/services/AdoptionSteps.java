@@ -154,8 +154,8 @@ final class AdoptionSteps implements AutoCloseable {
         assertThat(loan.action().gpus()).hasSize(1).noneMatch(cluster::isUsedByStrangers);
         await().atMost(FOUND)
                 .pollInterval(Duration.ofSeconds(5))
-                .untilAsserted(() -> assertThat(cluster.succeeds("explain", "advice")
-                                .out())
+                .untilAsserted(() -> assertThat(
+                                cluster.succeeds("explain", "advice").out())
                         .contains(" of advice stand", "llama", "estimate for ", " GPUs of inference would be lent"));
         disturb(AdoptionStep.ADVISED);
         cluster.succeeds("delete", "job", "llama");
@@ -164,7 +164,8 @@ final class AdoptionSteps implements AutoCloseable {
 
     /** To trust one service moves nothing that runs; a GPU on which none of its replicas ran is not lent. */
     private void trustOne() throws Exception {
-        cluster.succeeds("trust", "one", "--service", "chat", "--anyway", "--reason", "it is a test", "--domain", "lab");
+        cluster.succeeds(
+                "trust", "one", "--service", "chat", "--anyway", "--reason", "it is a test", "--domain", "lab");
         disturb(AdoptionStep.TRUSTED);
         staysFree(Duration.ofSeconds(12));
         cluster.checkTop(true);

@@ -89,7 +89,8 @@ final class DomainRoom {
             }
             if (left > 0) {
                 given += gives;
-                excess.put(name, left - (isElastic(job.get()) ? gives : job.get().gpus()));
+                excess.put(
+                        name, left - (isElastic(job.get()) ? gives : job.get().gpus()));
             }
         }
         return given;

@@ -163,11 +163,9 @@ final class TeamsPreset {
     private static Duration runTime(TrainingTask task) {
         ModelTruth truth = (ModelTruth) task.truth();
         int gpus = task.job().scaling().requestedGpus();
-        GoodputModel model = new GoodputModel(
-                truth.throughput(), truth.noise().get(truth.epochs() / 2), truth.batch());
+        GoodputModel model = new GoodputModel(truth.throughput(), truth.noise().get(truth.epochs() / 2), truth.batch());
         int nodes = (gpus + NODE_GPUS - 1) / NODE_GPUS;
-        double perSecond =
-                model.best(nodes, gpus).goodput() / truth.batch().initial();
+        double perSecond = model.best(nodes, gpus).goodput() / truth.batch().initial();
         return Duration.ofSeconds((long) Math.ceil(truth.totalProgress() / perSecond));
     }
 

@@ -180,8 +180,7 @@ class PresetsTest {
         for (long seed = 1; seed <= 10; seed++) {
             for (TrainingTask task : Presets.create("teams", scene(seed)).tasks()) {
                 Optional<Instant> deadline = task.job().precedence().deadline();
-                deadline.ifPresent(
-                        at -> assertThat(at).isAfter(task.job().submittedAt()));
+                deadline.ifPresent(at -> assertThat(at).isAfter(task.job().submittedAt()));
                 hard += task.job().hardDeadline().isPresent() ? 1 : 0;
                 soft += deadline.isPresent() && task.job().hardDeadline().isEmpty() ? 1 : 0;
             }

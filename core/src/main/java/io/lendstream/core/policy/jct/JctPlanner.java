@@ -28,6 +28,7 @@ final class JctPlanner implements SpeedMeasure {
     private static final double ALIKE = 1 - 1e-9;
     /** Seconds of work that a job has at least, if its total is not known. */
     private static final double LEAST_GUESS = 60;
+
     private final ClusterView cluster;
     private final JctObjective objective;
     private final int jobs;

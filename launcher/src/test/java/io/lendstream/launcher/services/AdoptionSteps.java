@@ -50,11 +50,12 @@ final class AdoptionSteps implements AutoCloseable {
                 environment.ROLE: it-*-job
             """;
 
+    /** Of a job with a GPU, by its name. The scheduler knows a job that ended for a day, so a name is used once. */
     private static final String NEW = """
             apiVersion: lendstream.io/v1
             kind: TrainingJob
             metadata:
-              name: llama
+              name: %s
               domain: lab
             spec:
               application: llama
@@ -146,19 +147,19 @@ final class AdoptionSteps implements AutoCloseable {
     /** The advice is about the cluster as it is: the one GPU that nobody uses would be lent to a new job. */
     private void advise() throws Exception {
         gateway.start();
-        cluster.apply("new.yaml", NEW);
+        cluster.apply("new.yaml", NEW.formatted("llama-try"));
         Decision loan = decisions.awaitFirst(
                 FOUND,
                 decision -> decision.advisory() && decision.action().asLend().isPresent());
-        assertThat(loan.action().target()).isEqualTo("llama");
+        assertThat(loan.action().target()).isEqualTo("llama-try");
         assertThat(loan.action().gpus()).hasSize(1).noneMatch(cluster::isUsedByStrangers);
         await().atMost(FOUND)
                 .pollInterval(Duration.ofSeconds(5))
                 .untilAsserted(() -> assertThat(
                                 cluster.succeeds("explain", "advice").out())
-                        .contains(" of advice stand", "llama", "estimate for ", " GPUs of inference would be lent"));
+                        .contains(" of advice stand", "llama-try", "estimate for ", " GPUs of inference would be lent"));
         disturb(AdoptionStep.ADVISED);
-        cluster.succeeds("delete", "job", "llama");
+        cluster.succeeds("delete", "job", "llama-try");
         areOwners();
     }
 
@@ -183,7 +184,7 @@ final class AdoptionSteps implements AutoCloseable {
     /** A quarter of three inference GPUs is none. With full trust the idle one is lent to the new job. */
     private void lend() throws Exception {
         cluster.succeeds("trust", "share", "--anyway", "--reason", "it is a test", "--domain", "lab");
-        cluster.apply("new.yaml", NEW);
+        cluster.apply("new.yaml", NEW.formatted("llama"));
         staysFree(Duration.ofSeconds(8));
         cluster.succeeds("trust", "all", "--anyway", "--reason", "it is a test", "--domain", "lab");
         awaitDecision(decision -> decision.action().asLend().isPresent());

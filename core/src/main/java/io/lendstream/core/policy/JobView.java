@@ -58,6 +58,11 @@ public interface JobView {
     /** How long it will take. */
     Pace pace();
 
+    /** Whether its pace rests on a declaration, on its steps or on those of its application, and is not a usual one. */
+    default boolean isSpeedKnown() {
+        return true;
+    }
+
     /** Where it stands with a policy that serves jobs in queues; none before its first plan. */
     Optional<QueuePosition> standing();
 

@@ -138,6 +138,11 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
     }
 
     @Override
+    public boolean isSpeedKnown() {
+        return !learns || !state.isSpeedUnknown();
+    }
+
+    @Override
     public Optional<QueuePosition> standing() {
         return state.standing();
     }

@@ -50,6 +50,11 @@ public interface WrappedJob extends JobView {
     }
 
     @Override
+    default boolean isSpeedKnown() {
+        return whole().isSpeedKnown();
+    }
+
+    @Override
     default boolean onInstance() {
         return whole().onInstance();
     }

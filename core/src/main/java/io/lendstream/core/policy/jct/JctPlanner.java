@@ -65,13 +65,16 @@ final class JctPlanner implements SpeedMeasure {
     /**
      * The remaining work by which a job is ranked. Where only the work done says something about it, that is rounded to
      * powers of two, so that two such jobs do not overtake each other again and again; a job that reports nothing
-     * counts by its GPU time.
+     * counts by its GPU time. So does a job whose speed is not known: it starts soon, and its first step tells. If it
+     * waited by a guess that is too long, nothing would ever correct that.
      */
     static double ranked(JobView job, double alone) {
-        if (job.pace().isTotalKnown()) {
+        boolean isKnown = job.isSpeedKnown();
+        if (isKnown && job.pace().isTotalKnown()) {
             return alone;
         }
-        double done = Math.max(LEAST_GUESS, Math.max(alone, job.attainedGpuSeconds()));
+        double worked = isKnown ? Math.max(alone, job.attainedGpuSeconds()) : job.attainedGpuSeconds();
+        double done = Math.max(LEAST_GUESS, worked);
         return Math.scalb(job.gpus().isEmpty() ? 1.0 : ALIKE, Math.getExponent(done));
     }
 
@@ -170,6 +173,9 @@ final class JctPlanner implements SpeedMeasure {
     }
 
     private static String work(JobView job, double alone) {
+        if (!job.isSpeedKnown()) {
+            return "its speed is not known before its first step";
+        }
         return job.pace().isTotalKnown()
                 ? "%.0f s of its work remain on 1 GPU".formatted(alone)
                 : "how much of its work remains is not known";

@@ -122,6 +122,44 @@ class LendstreamTest {
         assertThat(plan.reasons().get(job("a")).text()).contains("weight 1.00 (1 GPU, 1 job)");
     }
 
+    /** By its usual speed it would be the longest, and wait until the others have ended. */
+    @Test
+    void aJobWhoseSpeedIsNotKnownStartsSoon() {
+        JobView known = runs("known", 1000, 1);
+        JobView unknown = unknown(runs("unknown", 9000, 1));
+
+        Plan plan = lendstream.plan(cluster(List.of(known, unknown), 1));
+
+        assertThat(plan.targets().get(job("unknown"))).hasSize(1);
+        assertThat(plan.reasons().get(job("unknown")).text()).contains("its speed is not known before its first step");
+    }
+
+    /** Without reports it counts by its GPU time, as a job without a total does. */
+    @Test
+    void aJobThatTellsNoSpeedForLongGivesWay() {
+        JobView known = runs("known", 1000, 1);
+        JobView silent = unknown(aged("silent", Duration.ofHours(1), 3600, pace(9000, 1), gpu(0, 0)));
+
+        Plan plan = lendstream.plan(cluster(List.of(known, silent), 1));
+
+        assertThat(plan.targets().get(job("known"))).hasSize(1);
+        assertThat(plan.targets().get(job("silent"))).isEmpty();
+    }
+
+    private static JobView unknown(JobView known) {
+        return new WrappedJob() {
+            @Override
+            public JobView whole() {
+                return known;
+            }
+
+            @Override
+            public boolean isSpeedKnown() {
+                return false;
+            }
+        };
+    }
+
     @Test
     void shortJobsComeFirstAndJobsThatScaleBadlyShare() {
         ClusterView scaling = cluster(List.of(runs("long", 5000, 1), runs("short", 1000, 1)), 4);

@@ -7,8 +7,8 @@ import java.util.Optional;
 /**
  * The known step times of a job: the declaration of its owner, corrected by measurements while it ran.
  *
- * <p>A measurement that the model explains within a quarter is kept and changes nothing. One that surprises leads to a
- * new fit of all that were kept ({@link ThroughputFit#refined}), in which the declared model stands in for placements
+ * <p>A measurement that the model explains well enough is kept and changes nothing. One that surprises by a
+ * {@link FitRule} leads to a new fit of all that were kept ({@link ThroughputFit#refined}), in which the declared model stands in for placements
  * without measurements. Of placements that were measured again the mean counts, later measurements a little more.
  *
  * @param declared the parameters that the job came with
@@ -19,7 +19,6 @@ import java.util.Optional;
 public record LearnedSpeed(
         ThroughputParameters declared, ThroughputParameters parameters, List<StepObservation> measured) {
     static final int MOST_MEASURED = 32;
-    private static final double SURPRISE = Math.log(1.25);
     private static final double WEIGHT_OF_NEW = 0.25;
 
     public LearnedSpeed {
@@ -31,7 +30,7 @@ public record LearnedSpeed(
     }
 
     /** With a step that was measured. */
-    public LearnedSpeed with(StepObservation step) {
+    public LearnedSpeed with(StepObservation step, FitRule rule) {
         Optional<StepObservation> known = measured.stream().filter(step::isLike).findFirst();
         if (known.filter(step::equals).isPresent()) {
             return this;
@@ -43,7 +42,7 @@ public record LearnedSpeed(
         if (next.size() > MOST_MEASURED) {
             next.remove(0);
         }
-        boolean surprises = Math.abs(Math.log(mean.stepSeconds() / stepSeconds(mean))) > SURPRISE;
+        boolean surprises = rule.isSurprising(mean.stepSeconds() / stepSeconds(mean), known.isEmpty());
         return new LearnedSpeed(declared, surprises ? ThroughputFit.refined(next, declared) : parameters, next);
     }
 

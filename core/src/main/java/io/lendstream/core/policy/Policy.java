@@ -2,6 +2,7 @@ package io.lendstream.core.policy;
 
 import io.lendstream.core.demand.Outlook;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.FitRule;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import java.time.Duration;
@@ -36,6 +37,15 @@ public interface Policy {
     /** How much expected demand inference is kept ready for; by default the p99 of forecasts, if it uses them. */
     default Outlook outlook() {
         return info().looksAhead() ? Outlook.CERTAIN : Outlook.PRESENT;
+    }
+
+    /**
+     * By which rule measured steps change the known speed of a job without a declared profile. A policy that weighs
+     * small gains against each other needs a fine one: with errors of a quarter, more GPUs may seem to be worth it that
+     * make a job slower.
+     */
+    default FitRule fits() {
+        return FitRule.COARSE;
     }
 
     /** Whether a job gets the GPUs that it asked for or none, also if it could start with fewer. */

@@ -19,9 +19,12 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.goodput.FitRule;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.state.ApplicationPrior;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -39,11 +42,13 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     private final StepBuilder builder;
     private final InventoryApplier inventory;
+    private final Policy policy;
     private final SchedulerSettings settings;
     private final ClusterModel model;
 
-    EventApplier(StepBuilder builder, SchedulerSettings settings) {
+    EventApplier(StepBuilder builder, Policy policy, SchedulerSettings settings) {
         this.builder = builder;
+        this.policy = policy;
         this.settings = settings;
         this.model = settings.model();
         this.inventory = new InventoryApplier(builder, model);
@@ -179,7 +184,7 @@ final class EventApplier implements Event.Cases<Runnable> {
                 .get(progress.job())
                 .filter(job -> !job.isOver())
                 .ifPresent(job -> {
-                    JobState after = job.observed(ofKind(progress, job), builder.eventSequence());
+                    JobState after = job.observed(ofKind(progress, job), builder.eventSequence(), rule(job));
                     builder.put(after);
                     if (job.isRefused() || !after.admission().equals(job.admission())) {
                         builder.invalidatePlan(); // it needs an answer
@@ -188,6 +193,10 @@ final class EventApplier implements Event.Cases<Runnable> {
                         builder.invalidatePlan(); // others may have its host memory
                     }
                 });
+    }
+
+    private FitRule rule(JobState job) {
+        return settings.learn() && ApplicationPrior.isMeantFor(job.spec()) ? policy.fits() : FitRule.COARSE;
     }
 
     /**

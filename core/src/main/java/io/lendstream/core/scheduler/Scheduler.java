@@ -176,7 +176,7 @@ public record Scheduler(
                             .formatted(event.sequence(), state.domain(), state.eventSequence()));
         }
         StepBuilder step = new StepBuilder(state, event, listener);
-        new EventApplier(step, settings).take(event.event());
+        new EventApplier(step, policy, settings).take(event.event());
         new SloWatch(step, policy, settings).follow();
         LoweredLimits.mark(step);
         step.promises().end(step);

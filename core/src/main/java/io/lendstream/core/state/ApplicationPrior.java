@@ -24,6 +24,11 @@ public final class ApplicationPrior {
 
     private ApplicationPrior() {}
 
+    /** Whether the owner of a job declares no profile. */
+    public static boolean isMeantFor(TrainingJob spec) {
+        return spec.traits().profile().throughput().equals(ThroughputParameters.UNKNOWN);
+    }
+
     /** Whether a job needs a prior: its owner declares no profile, and nothing else has taken its place yet. */
     public static boolean isNeededBy(JobState job) {
         return job.learned().speed().equals(LearnedSpeed.declared(ThroughputParameters.UNKNOWN));

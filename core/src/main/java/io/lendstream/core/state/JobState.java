@@ -8,6 +8,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.GoodputModel;
+import io.lendstream.core.goodput.FitRule;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.StepObservation;
 import io.lendstream.core.id.GpuId;
@@ -311,8 +312,8 @@ public record JobState(
      * With a report. If it is the first with the total work of a waiting job that was admitted to a hard deadline, the
      * job needs another answer.
      */
-    public JobState observed(TrainingProgress said, long event) {
-        LearnedTraits traits = learnedFrom(said);
+    public JobState observed(TrainingProgress said, long event, FitRule rule) {
+        LearnedTraits traits = learnedFrom(said, rule);
         JobWork after = work.after(said);
         boolean isWorkNew =
                 work.totalProgress().isEmpty() && after.totalProgress().isPresent();
@@ -358,13 +359,13 @@ public record JobState(
                 goodput);
     }
 
-    private LearnedTraits learnedFrom(TrainingProgress said) {
+    private LearnedTraits learnedFrom(TrainingProgress said, FitRule rule) {
         LearnedTraits traits = learned;
         if (said.phase() == JobPhase.RUNNING && !mayBeOfSlice()) {
             traits = measured(said)
                     .map(step -> ApplicationPrior.rebased(spec, learned, step)
                             .orElse(learned)
-                            .with(step, said.kind(), spec.kindNeeds()))
+                            .with(step, said.kind(), spec.kindNeeds(), rule))
                     .orElse(learned);
         }
         TrainingProgress.GradientStatistics gradient = said.gradient();

@@ -4,6 +4,7 @@ import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.FitRule;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.KindRatio;
@@ -70,17 +71,18 @@ public record LearnedTraits(
      * With a measured step.
      *
      * @param kind the kind of GPU it was measured on; empty if kinds are not told apart
+     * @param rule by which it changes what is known
      */
-    LearnedTraits with(StepObservation step, Optional<KindId> kind, KindNeeds needs) {
+    LearnedTraits with(StepObservation step, Optional<KindId> kind, KindNeeds needs, FitRule rule) {
         if (kind.isEmpty() || isOfProfile(kind.get(), needs)) {
             Optional<KindId> known = needs.profileKind().isPresent() ? speedKind : kind.or(() -> speedKind);
-            return new LearnedTraits(speed.with(step), noise, costs, known, byKind);
+            return new LearnedTraits(speed.with(step, rule), noise, costs, known, byKind);
         }
         KindId other = kind.get();
         LearnedSpeed before = measured(other).orElseGet(() -> LearnedSpeed.declared(expected(other, needs)));
         List<KindSpeed> next = new ArrayList<>(byKind);
         next.removeIf(known -> known.kind().equals(other));
-        next.add(new KindSpeed(other, before.with(step)));
+        next.add(new KindSpeed(other, before.with(step, rule)));
         next.sort(Comparator.comparing(KindSpeed::kind));
         return new LearnedTraits(speed, noise, costs, speedKind, next);
     }

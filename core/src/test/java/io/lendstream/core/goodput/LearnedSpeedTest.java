@@ -19,16 +19,34 @@ class LearnedSpeedTest {
 
     @Test
     void whatTheModelExplainsChangesNothing() {
-        LearnedSpeed speed = LearnedSpeed.declared(TRUTH).with(step(1, 2, 128, 1.2));
+        LearnedSpeed speed = LearnedSpeed.declared(TRUTH).with(step(1, 2, 128, 1.2), FitRule.COARSE);
 
         assertThat(speed.parameters()).isEqualTo(TRUTH);
         assertThat(speed.measured()).hasSize(1);
     }
 
     @Test
+    void aFineRuleHeedsTheFirstStepOnAPlacement() {
+        LearnedSpeed speed = LearnedSpeed.declared(TRUTH).with(step(1, 2, 128, 1.1), FitRule.FINE);
+
+        assertThat(speed.parameters().stepSeconds(1, 2, 128))
+                .isCloseTo(1.1 * TRUTH.stepSeconds(1, 2, 128), Percentage.withPercentage(1));
+    }
+
+    @Test
+    void aFineRuleLeavesSmallAndLaterDifferencesAlone() {
+        LearnedSpeed near = LearnedSpeed.declared(TRUTH).with(step(1, 2, 128, 1.03), FitRule.FINE);
+        LearnedSpeed later = near.with(step(1, 2, 128, 1.6), FitRule.FINE);
+
+        assertThat(near.parameters()).isEqualTo(TRUTH);
+        assertThat(later.parameters()).isEqualTo(TRUTH);
+        assertThat(later.measured().get(0).stepSeconds()).isGreaterThan(1.1 * TRUTH.stepSeconds(1, 2, 128));
+    }
+
+    @Test
     void aSurpriseOnOneGpuCorrectsComputationAndLeavesTheNetworkAsDeclared() {
         ThroughputParameters learned =
-                LearnedSpeed.declared(DECLARED).with(step(1, 1, 128, 1)).parameters();
+                LearnedSpeed.declared(DECLARED).with(step(1, 1, 128, 1), FitRule.COARSE).parameters();
 
         assertThat(learned.stepSeconds(1, 1, 128))
                 .isCloseTo(TRUTH.stepSeconds(1, 1, 128), Percentage.withPercentage(1));
@@ -47,7 +65,7 @@ class LearnedSpeedTest {
             step(2, 4, 256, 1),
             step(2, 8, 128, 1)
         }) {
-            speed = speed.with(seen);
+            speed = speed.with(seen, FitRule.COARSE);
         }
 
         for (StepObservation seen : speed.measured()) {
@@ -58,16 +76,16 @@ class LearnedSpeedTest {
 
     @Test
     void theSameAgainIsNoNews() {
-        LearnedSpeed speed = LearnedSpeed.declared(DECLARED).with(step(1, 2, 128, 1));
+        LearnedSpeed speed = LearnedSpeed.declared(DECLARED).with(step(1, 2, 128, 1), FitRule.COARSE);
 
-        assertThat(speed.with(step(1, 2, 128, 1))).isSameAs(speed);
+        assertThat(speed.with(step(1, 2, 128, 1), FitRule.COARSE)).isSameAs(speed);
     }
 
     @Test
     void aSpeedThatChangesIsFollowed() {
-        LearnedSpeed speed = LearnedSpeed.declared(TRUTH).with(step(1, 2, 128, 1));
+        LearnedSpeed speed = LearnedSpeed.declared(TRUTH).with(step(1, 2, 128, 1), FitRule.COARSE);
         for (int report = 0; report < 20; report++) {
-            speed = speed.with(step(1, 2, 128, 2 + report * 1e-6));
+            speed = speed.with(step(1, 2, 128, 2 + report * 1e-6), FitRule.COARSE);
         }
 
         assertThat(speed.measured()).hasSize(1);
@@ -79,7 +97,7 @@ class LearnedSpeedTest {
     void forgetsTheOldestOfManyPlacements() {
         LearnedSpeed speed = LearnedSpeed.declared(TRUTH);
         for (int local = 1; local <= LearnedSpeed.MOST_MEASURED + 5; local++) {
-            speed = speed.with(step(1, 1, local, 1));
+            speed = speed.with(step(1, 1, local, 1), FitRule.COARSE);
         }
 
         assertThat(speed.measured()).hasSize(LearnedSpeed.MOST_MEASURED);

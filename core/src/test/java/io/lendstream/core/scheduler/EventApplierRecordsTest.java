@@ -29,6 +29,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
@@ -464,7 +465,7 @@ class EventApplierRecordsTest {
         assertThat(same.changesPlans()).isFalse();
 
         StepBuilder more = moment.after(ofSeconds(5));
-        new EventApplier(more, SchedulerSettings.DEFAULTS)
+        new EventApplier(more, Policies.parse("deepboot"), SchedulerSettings.DEFAULTS)
                 .take(new Moment()
                         .node("other", Pool.INFERENCE, 2)
                         .state()

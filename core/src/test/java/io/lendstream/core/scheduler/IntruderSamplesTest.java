@@ -73,7 +73,7 @@ class IntruderSamplesTest {
 
     private StepBuilder observe(DomainEvent event) {
         StepBuilder builder = new StepBuilder(moment.state(), event, StepListener.NONE);
-        new EventApplier(builder, settings).take(event.event());
+        new EventApplier(builder, Policies.parse("deepboot"), settings).take(event.event());
         moment.kept(builder);
         assertThat(Invariants.check(moment.state())).isEmpty();
         return builder;

@@ -27,6 +27,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -76,7 +77,7 @@ final class Moment {
     /** A step that has observed an event, and done nothing else. */
     StepBuilder observed(Event event) {
         StepBuilder builder = draft(event, StepListener.NONE);
-        new EventApplier(builder, SchedulerSettings.DEFAULTS).take(event);
+        new EventApplier(builder, Policies.parse("deepboot"), SchedulerSettings.DEFAULTS).take(event);
         return builder;
     }
 

@@ -227,7 +227,7 @@ final class ShortcutOracle {
 
     private StepBuilder applied(ClusterState state, DomainEvent event) {
         StepBuilder step = new StepBuilder(state, event, StepListener.NONE);
-        new EventApplier(step, scheduler.settings()).take(event.event());
+        new EventApplier(step, scheduler.policy(), scheduler.settings()).take(event.event());
         return step;
     }
 

@@ -28,7 +28,11 @@ class ApplicationPriorTest {
     private final Scenario story = story(true);
 
     private static Scenario story(boolean learns) {
-        return new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withLearn(learns)))
+        return story("deepboot", learns);
+    }
+
+    private static Scenario story(String policy, boolean learns) {
+        return new Scenario(new Scheduler(Policies.parse(policy), SchedulerSettings.DEFAULTS.withLearn(learns)))
                 .node("train", Pool.TRAINING, 8);
     }
 
@@ -39,6 +43,10 @@ class ApplicationPriorTest {
     }
 
     private static TrainingProgress step(Scenario story, String name, int gpus, int localBatch) {
+        return step(story, name, gpus, localBatch, TRUE.stepSeconds(1, gpus, localBatch));
+    }
+
+    private static TrainingProgress step(Scenario story, String name, int gpus, int localBatch, double seconds) {
         double network = gpus == 1 ? 0 : TRUE.networkSeconds(1, gpus);
         return new TrainingProgress(
                 new JobId(name),
@@ -49,7 +57,7 @@ class ApplicationPriorTest {
                 Optional.empty(),
                 new TrainingProgress.Parallelism(1, gpus, localBatch, 0),
                 new TrainingProgress.StepTiming(
-                        Optional.of(TRUE.stepSeconds(1, gpus, localBatch)), Optional.of(network)),
+                        Optional.of(seconds), Optional.of(Math.min(network, seconds))),
                 new TrainingProgress.GradientStatistics(Optional.of(1.0), Optional.of(500.0)));
     }
 
@@ -81,6 +89,24 @@ class ApplicationPriorTest {
         assertThat(first.learned().speed().declared().networkSeconds(1, 2))
                 .as("the network is as much faster as the step")
                 .isLessThan(0.05);
+    }
+
+    /** Its first step sets the scale; the one on 4 GPUs takes a tenth longer than expected from that. */
+    @Test
+    void lendstreamFitsJobsWithoutAProfileFinelyWhereSpeedsAreLearned() {
+        assertThat(isFittedAnew(story("lendstream", true), false)).isTrue();
+        assertThat(isFittedAnew(story("lendstream", true), true)).isFalse();
+        assertThat(isFittedAnew(story("lendstream", false), false)).isFalse();
+        assertThat(isFittedAnew(story("deepboot", true), false)).isFalse();
+    }
+
+    private static boolean isFittedAnew(Scenario story, boolean profiled) {
+        story.tell(profiled ? story.jobRecord("first", 8, true) : unprofiled(story, "first"))
+                .settled()
+                .tell(step(story, "first", 1, 128));
+        ThroughputParameters before = story.job("first").learned().speed().parameters();
+        story.tell(step(story, "first", 4, 128, 1.1 * before.stepSeconds(1, 4, 128)));
+        return !story.job("first").learned().speed().parameters().equals(before);
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.goodput.FitRule;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.KindSpeed;
 import io.lendstream.core.goodput.LearnedSpeed;
@@ -49,9 +50,9 @@ class ApplicationTraitsTest {
     @Test
     void aJobLeavesItsSpeedOnEachKindWithoutTheSteps() {
         JobState job = unprofiled("first")
-                .observed(step("first", A100, 1, 0.2), 7)
-                .observed(step("first", A100, 2, 0.15), 8)
-                .observed(step("first", L4, 1, 1.1), 9);
+                .observed(step("first", A100, 1, 0.2), 7, FitRule.COARSE)
+                .observed(step("first", A100, 2, 0.15), 8, FitRule.COARSE)
+                .observed(step("first", L4, 1, 1.1), 9, FitRule.COARSE);
 
         ApplicationTraits taught = ApplicationTraits.of(job, NOW).orElseThrow();
 
@@ -81,12 +82,13 @@ class ApplicationTraitsTest {
 
     @Test
     void moreMeasuredStepsAreBetterAndThenTheLaterJob() {
-        JobState first = unprofiled("first").observed(step("first", A100, 1, 0.2), 7);
+        JobState first = unprofiled("first").observed(step("first", A100, 1, 0.2), 7, FitRule.COARSE);
         ApplicationTraits one = ApplicationTraits.of(first, NOW).orElseThrow();
-        ApplicationTraits two = ApplicationTraits.of(first.observed(step("first", A100, 2, 0.15), 8), NOW)
+        ApplicationTraits two = ApplicationTraits.of(
+                        first.observed(step("first", A100, 2, 0.15), 8, FitRule.COARSE), NOW)
                 .orElseThrow();
         ApplicationTraits later = ApplicationTraits.of(
-                        unprofiled("other").observed(step("other", A100, 1, 0.2), 20), NOW)
+                        unprofiled("other").observed(step("other", A100, 1, 0.2), 20, FitRule.COARSE), NOW)
                 .orElseThrow();
 
         assertThat(two.isBetterThan(later)).isTrue();

@@ -9,6 +9,7 @@ import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.goodput.FitRule;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.goodput.SpeedOnKind;
 import io.lendstream.core.goodput.ThroughputParameters;
@@ -93,7 +94,7 @@ class KindGoodputTest {
         TrainingJob job = job(onT4(KindTraits.of(A100, new KindRatio(2, 0.2))));
         JobState before = JobState.of(job, 1);
 
-        JobState after = before.observed(step(job, A100, 0.25), 2);
+        JobState after = before.observed(step(job, A100, 0.25), 2, FitRule.COARSE);
 
         assertThat(after.goodput().on(A100).factor()).isEqualTo(1);
         assertThat(after.goodput().on(A100).known().model().throughput().stepSeconds(1, 2, 64))
@@ -110,9 +111,9 @@ class KindGoodputTest {
     @Test
     void aStepAsExpectedKeepsWhatWasWorkedOut() {
         TrainingJob job = job(onT4(KindTraits.of(A100, new KindRatio(2, 0.2))));
-        JobState measured = JobState.of(job, 1).observed(step(job, A100, 0.5), 2);
+        JobState measured = JobState.of(job, 1).observed(step(job, A100, 0.5), 2, FitRule.COARSE);
 
-        JobState again = measured.observed(step(job, A100, 0.51), 3);
+        JobState again = measured.observed(step(job, A100, 0.51), 3, FitRule.COARSE);
 
         assertThat(again.goodput()).isSameAs(measured.goodput());
     }
@@ -123,7 +124,7 @@ class KindGoodputTest {
         JobState unknown = JobState.of(job, 1);
         assertThat(unknown.goodput().on(A100).factor()).isEqualTo(1);
 
-        JobState known = unknown.observed(step(job, T4, 3), 2);
+        JobState known = unknown.observed(step(job, T4, 3), 2, FitRule.COARSE);
 
         assertThat(known.learned().speedKind()).contains(T4);
         assertThat(known.goodput().on(T4).known()).isSameAs(known.goodput().ofProfile());
@@ -164,7 +165,7 @@ class KindGoodputTest {
     @Test
     void aDeclarationOfOtherKindsKeepsTheKindOfTheProfile() {
         TrainingJob job = job(KindNeeds.ANY);
-        JobState measured = JobState.of(job, 1).observed(step(job, T4, 3), 2);
+        JobState measured = JobState.of(job, 1).observed(step(job, T4, 3), 2, FitRule.COARSE);
 
         JobState declared = measured.described(twiceAsFastOn(A100, job), 3);
 
@@ -177,7 +178,7 @@ class KindGoodputTest {
     @Test
     void aRatioOfTheMeasuredKindIsNotAddedToItsSteps() {
         TrainingJob job = job(KindNeeds.ANY);
-        JobState measured = JobState.of(job, 1).observed(step(job, T4, 0.5), 2);
+        JobState measured = JobState.of(job, 1).observed(step(job, T4, 0.5), 2, FitRule.COARSE);
 
         JobState declared = measured.described(twiceAsFastOn(T4, job), 3);
 
@@ -194,7 +195,7 @@ class KindGoodputTest {
     @Test
     void aNewDeclarationForgetsMeasurementsOfKinds() {
         TrainingJob job = job(onT4(KindTraits.of(A100, new KindRatio(2, 0.2))));
-        JobState measured = JobState.of(job, 1).observed(step(job, A100, 0.25), 2);
+        JobState measured = JobState.of(job, 1).observed(step(job, A100, 0.25), 2, FitRule.COARSE);
 
         assertThat(measured.described(job, 3).learned()).isEqualTo(measured.learned());
         assertThat(measured.described(job.onKinds(onT4(KindTraits.of(A100, new KindRatio(3, 0.2)))), 3)

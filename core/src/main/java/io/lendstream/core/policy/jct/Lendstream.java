@@ -1,6 +1,7 @@
 package io.lendstream.core.policy.jct;
 
 import io.lendstream.core.demand.Outlook;
+import io.lendstream.core.goodput.FitRule;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.Alternative;
@@ -62,6 +63,11 @@ public record Lendstream(
     @Override
     public Duration protectFor(int warmHits) {
         return Duration.ofMillis(Math.round(1000 * protectScale * Math.min(30 + 15L * warmHits, 120)));
+    }
+
+    @Override
+    public FitRule fits() {
+        return FitRule.FINE;
     }
 
     @Override

@@ -45,8 +45,9 @@ class LearnedSpeedTest {
 
     @Test
     void aSurpriseOnOneGpuCorrectsComputationAndLeavesTheNetworkAsDeclared() {
-        ThroughputParameters learned =
-                LearnedSpeed.declared(DECLARED).with(step(1, 1, 128, 1), FitRule.COARSE).parameters();
+        ThroughputParameters learned = LearnedSpeed.declared(DECLARED)
+                .with(step(1, 1, 128, 1), FitRule.COARSE)
+                .parameters();
 
         assertThat(learned.stepSeconds(1, 1, 128))
                 .isCloseTo(TRUTH.stepSeconds(1, 1, 128), Percentage.withPercentage(1));

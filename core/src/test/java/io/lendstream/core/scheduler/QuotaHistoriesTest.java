@@ -279,7 +279,11 @@ class QuotaHistoriesTest {
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         for (DomainEvent event : history.log()) {
             StepBuilder step = new StepBuilder(state, event, StepListener.NONE);
-            new EventApplier(step, history.scheduler().policy(), history.scheduler().settings()).take(event.event());
+            new EventApplier(
+                            step,
+                            history.scheduler().policy(),
+                            history.scheduler().settings())
+                    .take(event.event());
             QueueLedger followed = step.ledger();
             changeAllOwners(step);
 

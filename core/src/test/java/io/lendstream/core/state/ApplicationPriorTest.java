@@ -56,8 +56,7 @@ class ApplicationPriorTest {
                 story.job(name).progress() + 1,
                 Optional.empty(),
                 new TrainingProgress.Parallelism(1, gpus, localBatch, 0),
-                new TrainingProgress.StepTiming(
-                        Optional.of(seconds), Optional.of(Math.min(network, seconds))),
+                new TrainingProgress.StepTiming(Optional.of(seconds), Optional.of(Math.min(network, seconds))),
                 new TrainingProgress.GradientStatistics(Optional.of(1.0), Optional.of(500.0)));
     }
 

@@ -157,7 +157,8 @@ final class AdoptionSteps implements AutoCloseable {
                 .pollInterval(Duration.ofSeconds(5))
                 .untilAsserted(() -> assertThat(
                                 cluster.succeeds("explain", "advice").out())
-                        .contains(" of advice stand", "llama-try", "estimate for ", " GPUs of inference would be lent"));
+                        .contains(
+                                " of advice stand", "llama-try", "estimate for ", " GPUs of inference would be lent"));
         disturb(AdoptionStep.ADVISED);
         cluster.succeeds("delete", "job", "llama-try");
         areOwners();

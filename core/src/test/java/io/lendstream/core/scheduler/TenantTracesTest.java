@@ -184,7 +184,10 @@ class TenantTracesTest {
                 moment.after(ofSeconds(1)).now(),
                 List.of(shown)));
         StepBuilder builder = new StepBuilder(moment.state(), event, StepListener.NONE);
-        new EventApplier(builder, SchedulerSettings.of(Map.of("heed-users", "true", "remember-users", "true")))
+        new EventApplier(
+                        builder,
+                        Policies.parse("deepboot"),
+                        SchedulerSettings.of(Map.of("heed-users", "true", "remember-users", "true")))
                 .take(event.event());
         moment.kept(builder);
     }

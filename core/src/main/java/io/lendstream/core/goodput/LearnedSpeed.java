@@ -8,8 +8,9 @@ import java.util.Optional;
  * The known step times of a job: the declaration of its owner, corrected by measurements while it ran.
  *
  * <p>A measurement that the model explains well enough is kept and changes nothing. One that surprises by a
- * {@link FitRule} leads to a new fit of all that were kept ({@link ThroughputFit#refined}), in which the declared model stands in for placements
- * without measurements. Of placements that were measured again the mean counts, later measurements a little more.
+ * {@link FitRule} leads to a new fit of all that were kept ({@link ThroughputFit#refined}), in which the declared model
+ * stands in for placements without measurements. Of placements that were measured again the mean counts, later
+ * measurements a little more.
  *
  * @param declared the parameters that the job came with
  * @param parameters the parameters to reckon with
@@ -29,12 +30,18 @@ public record LearnedSpeed(
         return new LearnedSpeed(parameters, parameters, List.of());
     }
 
-    /** With a step that was measured. */
+    /**
+     * With a step that was measured.
+     *
+     * @param rule how far it may be from what was expected until speeds are fitted anew
+     */
     public LearnedSpeed with(StepObservation step, FitRule rule) {
         Optional<StepObservation> known = measured.stream().filter(step::isLike).findFirst();
         if (known.filter(step::equals).isPresent()) {
             return this;
         }
+        // of many placements each would be a first one, and a fit for each step takes long
+        boolean isFirst = known.isEmpty() && measured.size() < MOST_MEASURED;
         StepObservation mean = known.map(old -> mean(old, step)).orElse(step);
         List<StepObservation> next = new ArrayList<>(measured);
         next.removeIf(step::isLike);
@@ -42,7 +49,7 @@ public record LearnedSpeed(
         if (next.size() > MOST_MEASURED) {
             next.remove(0);
         }
-        boolean surprises = rule.isSurprising(mean.stepSeconds() / stepSeconds(mean), known.isEmpty());
+        boolean surprises = rule.isSurprising(mean.stepSeconds() / stepSeconds(mean), isFirst);
         return new LearnedSpeed(declared, surprises ? ThroughputFit.refined(next, declared) : parameters, next);
     }
 

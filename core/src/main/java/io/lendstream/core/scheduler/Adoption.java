@@ -121,6 +121,7 @@ final class Adoption {
                 .toList();
         boolean isPart = tenant.isJob()
                 && (foreign.size() < report.gpus().size()
+                        || foreign.size() < triedOn(tenant)
                         || new JobClaims(builder.entities()).hasPartsElsewhere(tenant, foreign));
         if (foreign.isEmpty() || isPart) {
             return;
@@ -138,6 +139,14 @@ final class Adoption {
             claims.add(new AdoptionClaim(held, Optional.of(tenant), units, Optional.empty(), Optional.empty()));
         }
         adopt(tenant, claims);
+    }
+
+    /** On how many GPUs the adoption of a job was undone; 0 if that is not known. */
+    private int triedOn(Tenant tenant) {
+        return tenant.jobId()
+                .flatMap(builder.jobs()::get)
+                .map(job -> job.change().changedFrom())
+                .orElse(0);
     }
 
     private void adopt(Tenant tenant, List<AdoptionClaim> claims) {

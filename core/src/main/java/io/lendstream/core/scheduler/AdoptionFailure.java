@@ -1,10 +1,13 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.Findings;
 import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.util.List;
@@ -15,15 +18,15 @@ import java.util.Optional;
  * until its agent has said more. No decision is made, so that nothing is stopped.
  */
 record AdoptionFailure(StepBuilder builder) {
-    /** Its agent has to say for a while that nothing is there. */
-    private static final Owner FOREIGN = new Owner.Quarantined(ForeignUse.by(List.of("what could not be taken over")));
+    /** In place of the names of users, until an agent tells them. */
+    private static final String UNNAMED = "what could not be taken over";
 
     private static final Duration TRIED_AGAIN_AFTER = Duration.ofMinutes(10);
 
     /** Undoes it for a unit; of a job for all of its units. */
     void undo(GpuState gpu, Owner.Binding binding) {
         builder.invalidatePlan();
-        builder.own(gpu.gpuId(), FOREIGN);
+        builder.own(gpu.gpuId(), foreign(gpu, binding.tenant()));
         builder.nodes()
                 .get(gpu.nodeId())
                 .ifPresent(node -> node.findings()
@@ -50,14 +53,25 @@ record AdoptionFailure(StepBuilder builder) {
                     .get(id)
                     .filter(gpu -> gpu.isHeldBy(new Tenant.Job(job.spec().job())))
                     .filter(gpu -> gpu.owner().isAdoption() || gpu.owner().isUp())
-                    .ifPresent(this::foreign);
+                    .ifPresent(gpu -> {
+                        builder.put(gpu.seen(Optional.empty()));
+                        builder.own(id, foreign(gpu, new Tenant.Job(job.spec().job())));
+                    });
         }
         builder.put(job.notAdopted());
     }
 
-    /** What runs on a unit is a stranger again, also where another actuator than the one that failed has it already. */
-    private void foreign(GpuState gpu) {
-        builder.put(gpu.seen(Optional.empty()));
-        builder.own(gpu.gpuId(), FOREIGN);
+    /**
+     * What runs on a unit is a stranger again, also where another actuator than the one that failed has it already: its
+     * agent, and the actuator that found it, have to say for a while that nothing is there.
+     */
+    private Owner foreign(GpuState gpu, Tenant tenant) {
+        List<String> users = builder.nodes().get(gpu.nodeId()).flatMap(NodeState::findings).stream()
+                .flatMap(known -> known.seen().stream())
+                .map(Findings.Seen::what)
+                .filter(found -> found.claimedBy().contains(tenant))
+                .map(FoundTenant::user)
+                .toList();
+        return new Owner.Quarantined(ForeignUse.by(users.isEmpty() ? List.of(UNNAMED) : users));
     }
 }

@@ -309,14 +309,20 @@ final class EventApplier implements Event.Cases<Runnable> {
         }
     }
 
+    /** An actuator that still finds the user of a unit, which agents show as unused, does not count here. */
+    private static boolean isUsedByOthers(GpuState gpu) {
+        return gpu.owner().asForeign().filter(use -> use.foundBy().isEmpty()).isPresent();
+    }
+
     /**
      * Takes a unit back into service. One that its node does not report any more goes away. One that others use stays
-     * as it is: they still run there. What runs there still counts as a stranger's: the operator has looked.
+     * as it is: they still run there, by the account of agents. What runs there still counts as a stranger's: the
+     * operator has looked.
      */
     private void reset(GpuId id) {
         builder.gpus()
                 .get(id)
-                .filter(gpu -> gpu.owner().isQuarantined() && !gpu.owner().isForeign())
+                .filter(gpu -> gpu.owner().isQuarantined() && !isUsedByOthers(gpu))
                 .ifPresent(gpu -> {
                     Optional<Node> node = builder.nodes().get(gpu.nodeId()).map(NodeState::node);
                     boolean mayBeHidden = gpu.isWhole()

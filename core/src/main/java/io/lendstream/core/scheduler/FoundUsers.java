@@ -42,9 +42,12 @@ record FoundUsers(StepBuilder builder, UserRules rules) {
         NodeId node = unit.nodeId();
         for (GpuState other : new UnitsByNode(builder).on(node)) {
             boolean isUsed = other.owner()
-                    .asForeign()
-                    .filter(use -> use.freeAt().isEmpty() && use.users().contains(user))
-                    .isPresent();
+                            .asForeign()
+                            .filter(use -> use.freeAt().isEmpty() && use.users().contains(user))
+                            .isPresent()
+                    || other.intruders()
+                            .filter(intruders -> intruders.users().contains(user))
+                            .isPresent();
             if (isUsed && !other.gpuId().equals(unit.gpuId())) {
                 return true;
             }

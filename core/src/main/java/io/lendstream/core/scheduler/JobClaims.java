@@ -5,6 +5,7 @@ import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.Findings;
@@ -115,7 +116,17 @@ record JobClaims(ClusterEntities entities) {
                         .formatted(nodes.size(), node));
             }
         }
-        return AdoptionClaims.againstWorkers(claim.found(), units);
+        return AdoptionClaims.againstWorkers(claim.found(), units).or(() -> againstLoans(parts));
+    }
+
+    /** A loan ends by itself at its actuator, also where only that has taken over its part, which then would be killed. */
+    private Optional<String> againstLoans(List<AdoptionClaim> parts) {
+        return parts.stream()
+                .filter(part -> units(part.units()).stream().anyMatch(unit -> unit.pool() == Pool.INFERENCE))
+                .findFirst()
+                .map(part ->
+                        "its part on %s is on an inference node, and jobs on several nodes are taken over on training nodes only"
+                                .formatted(part.found().node()));
     }
 
     private static Optional<String> againstSize(TrainingJob job, int size) {

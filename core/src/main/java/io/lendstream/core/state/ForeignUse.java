@@ -38,7 +38,7 @@ public record ForeignUse(List<String> users, Optional<Instant> freeAt, Optional<
     /** Who uses the unit, and when it becomes free, for operators. */
     public String outlook() {
         if (freeAt.isPresent() && foundBy.isPresent()) {
-            return "%s; agents show nothing there now, but actuator %s still finds one of them: it is free at %s if that ends before"
+            return "%s; agents show nothing there now, but actuator %s still finds one of them: it is free at %s if that ends before, or after a reset"
                     .formatted(inWords(), foundBy.get(), Wording.time(freeAt.get()));
         }
         return freeAt.map(time ->

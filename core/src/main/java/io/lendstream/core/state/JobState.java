@@ -164,11 +164,11 @@ public record JobState(
         return with(grant, change.with(fault), usage);
     }
 
-    /** The same after it could not be taken over: as if that had never been tried. */
+    /** The same after it could not be taken over: as if that had never been tried, but for the number of its GPUs. */
     public JobState notAdopted() {
         return with(
                 new JobGrant(Allocation.suspended(Mechanism.RESTART), Optional.empty(), List.of()),
-                change.settled(),
+                change.undone(gpus()),
                 JobUsage.none(spec.submittedAt()));
     }
 

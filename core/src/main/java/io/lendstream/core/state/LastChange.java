@@ -9,7 +9,7 @@ import java.util.Optional;
  * The last change of a job's GPUs.
  *
  * @param changing the decision that is being carried out for the job, if any
- * @param changedFrom GPUs that it trained on before that
+ * @param changedFrom GPUs that it trained on before that; of a job that could not be taken over those that it runs on
  * @param changeDeadline until when {@code changing} has to be in force; nothing waits for it after that
  * @param awaited the actuators that have still to do their part, where several take part
  * @param fault the failed start of its program, if it has not been in force or declared since
@@ -42,6 +42,11 @@ public record LastChange(
 
     LastChange settled() {
         return new LastChange(Optional.empty(), changedFrom, changeDeadline, List.of(), fault);
+    }
+
+    /** The same for a job that could not be taken over, and runs on so many GPUs after all. */
+    LastChange undone(int gpus) {
+        return new LastChange(Optional.empty(), gpus, changeDeadline, List.of(), fault);
     }
 
     LastChange with(Optional<ProgramFault> next) {

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * Under which names agents showed the last tenant of a unit while it ran there. Such a name is one process, pod or job
- * of a cluster: what has it later is the same.
+ * of a cluster: what has it later is taken for the same.
  *
  * @param tenant the tenant
  * @param users the names, in the order in which they were first seen; a few

@@ -206,8 +206,13 @@ class AdoptedPartsTest {
 
     /** A job of four workers on two nodes, each with an actuator of its own. */
     private void spreads() {
+        spreads(Pool.TRAINING);
+    }
+
+    private void spreads(Pool second) {
         for (String node : List.of("n", "m")) {
-            story.node(node, Pool.TRAINING, 2).actuator("of-" + node, Abilities.USUAL, node);
+            story.node(node, node.equals("m") ? second : Pool.TRAINING, 2)
+                    .actuator("of-" + node, Abilities.USUAL, node);
             users.put(gpu(node + "-g0"), List.of(node.equals("n") ? HERE : THERE));
             users.put(gpu(node + "-g1"), List.of(node.equals("n") ? HERE : THERE));
         }
@@ -312,6 +317,38 @@ class AdoptedPartsTest {
         assertThat(story.count("foreign")).isEqualTo(4);
         assertThat(obstacles()).containsExactly("it has 4 workers, and agents report it on 2 GPUs");
         assertHistoryIsLegal();
+    }
+
+    /** The other actuator took its part over too, and does not find it any more; only its report came too late. */
+    @Test
+    void afterAPartWasLateHalfOfItIsNotTheJob() {
+        spreads();
+        watched(ofMinutes(1));
+        takenOver("n");
+        found.get("of-m").clear();
+        watched(ofMinutes(7));
+        assertThat(story.count("foreign")).isEqualTo(4);
+
+        for (int minute = 0; minute < 15; minute++) {
+            report("of-n", Outcome.HOLDS, BERT, "n-g0", "n-g1");
+            watched(ofMinutes(1));
+        }
+
+        assertThat(adoptions()).hasSize(1);
+        assertThat(story.count("foreign")).isEqualTo(4);
+        assertHistoryIsLegal();
+    }
+
+    /** A loan would end at the actuator that has taken its part over, also if the other one cannot. */
+    @Test
+    void aJobWithAPartOnAnInferenceNodeStaysForeign() {
+        spreads(Pool.INFERENCE);
+        watched(ofMinutes(5));
+
+        assertThat(obstacles())
+                .containsOnly(
+                        "its part on m is on an inference node, and jobs on several nodes are taken over on training nodes only");
+        assertThat(adoptions()).isEmpty();
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
@@ -94,10 +95,29 @@ class FoundUsersTest {
         assertThat(use().foundBy()).contains("finder");
         assertThat(use().outlook())
                 .isEqualTo(
-                        "used by process/4711-99, which Lendstream did not place; agents show nothing there now, but actuator finder still finds one of them: it is free at %s if that ends before",
+                        "used by process/4711-99, which Lendstream did not place; agents show nothing there now, but actuator finder still finds one of them: it is free at %s if that ends before, or after a reset",
                         Wording.time(use().freeAt().orElseThrow()));
         found = Optional.of(List.of("process/1-1"));
         watched(ofSeconds(140));
+        assertThat(label(FIRST)).isEqualTo("free");
+        assertThat(story.verdict().violations()).isEqualTo(List.of());
+    }
+
+    /** Its root may live for weeks. While agents show it there, the operator cannot free the unit either. */
+    @Test
+    void anOperatorFreesAGpuWhoseUserAnActuatorStillFinds() {
+        found = Optional.of(List.of(USER));
+        used(FIRST);
+        story.control(ControlCommand.Kind.RESET, FIRST);
+        watched(ofSeconds(40));
+        assertThat(label(FIRST)).isEqualTo("foreign");
+        users.clear();
+        watched(ofMinutes(11));
+        assertThat(label(FIRST)).isEqualTo("foreign");
+
+        story.control(ControlCommand.Kind.RESET, FIRST);
+        watched(ofSeconds(140));
+
         assertThat(label(FIRST)).isEqualTo("free");
         assertThat(story.verdict().violations()).isEqualTo(List.of());
     }

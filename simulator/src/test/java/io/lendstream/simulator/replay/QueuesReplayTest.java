@@ -157,9 +157,16 @@ class QueuesReplayTest {
 
     @Test
     void aGangAsksForItsNominalQuotaIfANodeCanGiveIt(@TempDir Path folder) throws IOException {
-        String jobs = "job,submitSeconds,gpus,runSeconds,queue,gang,topology\nlong,0,16,90000,batch,true,\n"
-                + "own,120,4,60,team-a,true,node:required\n";
-        String queues = "queue,nominalQuota,cohort\nteam-a,16,all\nbatch,0,all\n";
+        String jobs = """
+                job,submitSeconds,gpus,runSeconds,queue,gang,topology
+                long,0,16,90000,batch,true,
+                own,120,4,60,team-a,true,node:required
+                """;
+        String queues = """
+                queue,nominalQuota,cohort
+                team-a,16,all
+                batch,0,all
+                """;
 
         Distribution waits = listed(folder, jobs, queues, 1000).queueWaits().orElseThrow();
 

@@ -38,6 +38,8 @@ final class JctPlanner implements SpeedMeasure {
      * A job.
      *
      * @param alone seconds of its work that remain on one GPU
+     * @param weight of its speed in the sum over all jobs
+     * @param late how late it is, which is in the weight
      */
     private record Weighed(double alone, double weight, Lateness late) {}
 
@@ -65,11 +67,11 @@ final class JctPlanner implements SpeedMeasure {
     /**
      * The remaining work by which a job is ranked. Where only the work done says something about it, that is rounded to
      * powers of two, so that two such jobs do not overtake each other again and again; a job that reports nothing
-     * counts by its GPU time. So does a job whose speed is not known: it starts soon, and its first step tells. If it
-     * waited by a guess that is too long, nothing would ever correct that.
+     * counts by its GPU time. So does a job whose speed is not known before it has run for a while: it starts soon, and
+     * its first step tells. If it waited by a guess that is too long, nothing would ever correct that.
      */
     static double ranked(JobView job, double alone) {
-        boolean isKnown = job.isSpeedKnown();
+        boolean isKnown = job.isSpeedKnown() || job.attainedGpuSeconds() > LEAST_GUESS;
         if (isKnown && job.pace().isTotalKnown()) {
             return alone;
         }
@@ -174,7 +176,7 @@ final class JctPlanner implements SpeedMeasure {
 
     private static String work(JobView job, double alone) {
         if (!job.isSpeedKnown()) {
-            return "its speed is not known before its first step";
+            return "it has reported no step times yet, so its speed is not known";
         }
         return job.pace().isTotalKnown()
                 ? "%.0f s of its work remain on 1 GPU".formatted(alone)

@@ -7,12 +7,12 @@ import java.time.Instant;
 import java.util.OptionalDouble;
 
 /**
- * How late a job is. A job whose total is not known never is: what a guess makes of its lateness grows without bound
- * while it waits, and such jobs would take turns.
+ * How late a job is. A job whose total or speed is not known never is: what a guess makes of its lateness grows without
+ * bound while it waits, and such jobs would take turns.
  *
  * @param behind how many times as long it takes as with an equal share of the GPUs; at least 1
  * @param pressure how many times as fast as with an equal share from now on it has to be to meet its deadline, soft or
- *     hard; at most {@link #MOST_PRESSURE}, also when the deadline has passed; empty without a deadline
+ *     hard; at most {@link #MOST_PRESSURE}; empty without a deadline, and once that has passed
  */
 record Lateness(double behind, OptionalDouble pressure) {
     static final Lateness NONE = new Lateness(1, OptionalDouble.empty());
@@ -26,14 +26,14 @@ record Lateness(double behind, OptionalDouble pressure) {
     private static final double NAMED = 1.1;
 
     /**
-     * How late a job is behind an equal share, from its submission to its end: the time with an equal share from now on,
-     * over that with one at all times. Of its past, as much counts as an equal share needs to give the GPU time that it
+     * How late a job is behind an equal share, from its submission to its end: the time with an equal share from now
+     * on, over that with one at all times. Of its past, as much counts as an equal share needs to give the GPU time that it
      * got. So a job that cannot use its share, and leaves it to others, counts as late too.
      *
      * @param equal GPUs for each job
      */
     static Lateness of(JobView job, double equal, Instant now) {
-        if (!job.pace().isTotalKnown()) {
+        if (!job.pace().isTotalKnown() || !job.isSpeedKnown()) {
             return NONE;
         }
         double share = Math.max(1, equal);
@@ -46,10 +46,12 @@ record Lateness(double behind, OptionalDouble pressure) {
 
     /** @param rest seconds to its end with an equal share */
     private static OptionalDouble pressure(JobView job, double rest, Instant now) {
-        if (job.deadline().isEmpty()) {
+        double left = job.deadline()
+                .map(deadline -> seconds(Duration.between(now, deadline.at())))
+                .orElse(0.0);
+        if (left <= 0) {
             return OptionalDouble.empty();
         }
-        double left = seconds(Duration.between(now, job.deadline().get().at()));
         return OptionalDouble.of(left * MOST_PRESSURE <= rest ? MOST_PRESSURE : rest / left);
     }
 

@@ -134,7 +134,8 @@ class LendstreamTest {
         Plan plan = lendstream.plan(cluster(List.of(known, unknown), 1));
 
         assertThat(plan.targets().get(job("unknown"))).hasSize(1);
-        assertThat(plan.reasons().get(job("unknown")).text()).contains("its speed is not known before its first step");
+        assertThat(plan.reasons().get(job("unknown")).text())
+                .contains("it has reported no step times yet, so its speed is not known");
     }
 
     /** Without reports it counts by its GPU time, as a job without a total does. */

@@ -119,16 +119,7 @@ class QueuesReplayTest {
     @ParameterizedTest
     @CsvSource({
         "deepboot, 1, 4",
-        "deepboot, 2, 4",
-        "deepboot, 3, 4",
-        "lendstream, 1, 4",
         "lendstream, 2, 4",
-        "lendstream, 3, 4",
-        "tiresias, 1, 4",
-        "tiresias, 2, 4",
-        "tiresias, 3, 4",
-        "pollux, 1, 4",
-        "pollux, 2, 4",
         "pollux, 3, 4",
         "tiresias, 1, 16"
     })

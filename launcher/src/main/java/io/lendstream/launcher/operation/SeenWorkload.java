@@ -7,6 +7,7 @@ import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.event.WorkloadReader;
+import io.lendstream.core.goodput.FitRule;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
@@ -95,7 +96,7 @@ final class SeenWorkload {
 
     private void tell(TrainingProgress said) {
         progress.put(said.job(), said);
-        jobs.computeIfPresent(said.job(), (name, known) -> known.observed(said, 0));
+        jobs.computeIfPresent(said.job(), (name, known) -> known.observed(said, 0, FitRule.COARSE));
     }
 
     /** A rate that arrives before its service is kept until then: topics are read in any order. */

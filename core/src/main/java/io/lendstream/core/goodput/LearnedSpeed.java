@@ -33,7 +33,7 @@ public record LearnedSpeed(
     /**
      * With a step that was measured.
      *
-     * @param rule how far it may be from what was expected until speeds are fitted anew
+     * @param rule how far it may be from what was expected until speeds are fitted again
      */
     public LearnedSpeed with(StepObservation step, FitRule rule) {
         Optional<StepObservation> known = measured.stream().filter(step::isLike).findFirst();

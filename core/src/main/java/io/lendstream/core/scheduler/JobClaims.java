@@ -119,7 +119,7 @@ record JobClaims(ClusterEntities entities) {
         return AdoptionClaims.againstWorkers(claim.found(), units).or(() -> againstLoans(parts));
     }
 
-    /** A loan ends by itself at its actuator, also where only that has taken over its part, which then would be killed. */
+    /** A loan ends by itself at its actuator. If only that one had taken over its part, the part would be killed. */
     private Optional<String> againstLoans(List<AdoptionClaim> parts) {
         return parts.stream()
                 .filter(part -> units(part.units()).stream().anyMatch(unit -> unit.pool() == Pool.INFERENCE))

@@ -1,8 +1,8 @@
 package io.lendstream.core.goodput;
 
 /**
- * How far a measured step may be from the expected one until speeds are fitted again. Fits take time, and later steps on
- * the same placement scatter, so a finer rule looks only at the first one there.
+ * How far a measured step may be from the expected one until speeds are fitted again. Fits take time, and later steps
+ * on the same placement scatter, so a finer rule looks only at the first one there.
  */
 public enum FitRule {
     /** A quarter. */

@@ -27,8 +27,8 @@ record Lateness(double behind, OptionalDouble pressure) {
 
     /**
      * How late a job is behind an equal share, from its submission to its end: the time with an equal share from now
-     * on, over that with one at all times. Of its past, as much counts as an equal share needs to give the GPU time that
-     * it got. So a job that cannot use its share, and leaves it to others, counts as late too.
+     * on, over that with one at all times. Of its past, as much counts as an equal share needs to give the GPU time
+     * that it got. So a job that cannot use its share, and leaves it to others, counts as late too.
      *
      * @param equal GPUs for each job
      */

@@ -26,6 +26,9 @@ import org.apache.kafka.common.Uuid;
  * proxy; who comes by it stays behind it, for the broker says so in what it tells of the cluster.
  */
 final class Brokers implements AutoCloseable {
+    /** A port that is free may be taken by another process before a broker listens on it. */
+    private static final int MOST_ATTEMPTS = 3;
+
     private final Installation installation;
     private final Path directory;
     private final String clusterId = Uuid.randomUuid().toString();
@@ -55,14 +58,28 @@ final class Brokers implements AutoCloseable {
         all.put("min.insync.replicas", needed);
         all.put("broker.session.timeout.ms", "3000");
         all.put("broker.heartbeat.interval.ms", "500");
-        Brokers brokers = new Brokers(installation, directory, all);
-        for (int id = 1; id <= count; id++) {
-            int hidden = Ports.free();
-            brokers.members.add(new Member(id, Ports.free(), Ports.free(), hidden, Proxy.to(hidden)));
+        for (int attempt = 1; ; attempt++) {
+            Brokers brokers =
+                    new Brokers(installation, attempt == 1 ? directory : directory.resolve("try-" + attempt), all);
+            for (int id = 1; id <= count; id++) {
+                int hidden = Ports.free();
+                brokers.members.add(new Member(id, Ports.free(), Ports.free(), hidden, Proxy.to(hidden)));
+            }
+            brokers.members.forEach(member -> brokers.running.put(member.id(), brokers.launch(member, 1)));
+            brokers.running.values().forEach(Brokers::awaitServingOrEnd);
+            boolean isPortTaken = brokers.running.values().stream()
+                    .anyMatch(broker -> broker.printed().contains("cannot be listened on"));
+            if (!isPortTaken || attempt == MOST_ATTEMPTS) {
+                brokers.running.values().forEach(Brokers::awaitServing);
+                return brokers;
+            }
+            brokers.close();
         }
-        brokers.members.forEach(member -> brokers.running.put(member.id(), brokers.launch(member, 1)));
-        brokers.running.values().forEach(Brokers::awaitServing);
-        return brokers;
+    }
+
+    private static void awaitServingOrEnd(Instance broker) {
+        await().atMost(Site.PATIENCE)
+                .until(() -> !broker.isAlive() || broker.printed().contains("READY "));
     }
 
     private Instance launch(Member member, int time) {

@@ -117,12 +117,7 @@ class QueuesReplayTest {
     /** In the last case a job with a hard deadline waits for other jobs under a policy that plans each minute. */
     @Tag("long")
     @ParameterizedTest
-    @CsvSource({
-        "deepboot, 1, 4",
-        "lendstream, 2, 4",
-        "pollux, 3, 4",
-        "tiresias, 1, 16"
-    })
+    @CsvSource({"deepboot, 1, 4", "lendstream, 2, 4", "pollux, 3, 4", "tiresias, 1, 16"})
     void soItDoesWhenAllTeamsWork(String policy, long seed, int nodes) {
         Map<String, Distribution> waits =
                 inTime(policy, seed, ALL, nodes).outcome().waitsByQueue();

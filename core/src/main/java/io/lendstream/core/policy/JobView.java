@@ -58,7 +58,10 @@ public interface JobView {
     /** How long it will take. */
     Pace pace();
 
-    /** Whether its pace rests on a declaration, on its steps or on those of its application, and is not a usual one. */
+    /**
+     * False if only a usual profile is assumed for its speed: its owner declares none, and neither it nor another job of
+     * its application has reported steps.
+     */
     default boolean isSpeedKnown() {
         return true;
     }

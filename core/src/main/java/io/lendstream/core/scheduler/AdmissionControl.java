@@ -133,6 +133,11 @@ final class AdmissionControl {
 
     /** Whether a job is in a queue that is declared. */
     private boolean isOfQueue(JobState job) {
+        return isOfQueue(builder, job);
+    }
+
+    /** Whether a job names a declared queue. */
+    static boolean isOfQueue(StepBuilder builder, JobState job) {
         return job.spec().queue().filter(builder.entities().queues()::contains).isPresent();
     }
 

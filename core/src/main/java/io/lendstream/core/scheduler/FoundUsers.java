@@ -1,22 +1,19 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.state.EmptyReports;
 import io.lendstream.core.state.Findings;
 import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.NodeState;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The word of actuators on whether the users of a foreign unit have gone. Only some drivers look for what runs on their
- * nodes, and only while a selector is declared; elsewhere the word of the agents suffices.
+ * What actuators report about the users of a foreign unit: whether they still run. Only some drivers look for what runs
+ * on their nodes, and only while a selector is declared; elsewhere the reports of agents are enough.
  */
 record FoundUsers(StepBuilder builder, UserRules rules) {
-    /** Actuators report once a minute: an older report says nothing about now. */
-    private static final Duration FRESH = Duration.ofSeconds(150);
-
     /**
      * The use of a unit that agents show as unused, if an actuator still finds one of its users, and agents show that
      * user nowhere else on the node; looked at again as late as if it had been seen now.
@@ -29,7 +26,7 @@ record FoundUsers(StepBuilder builder, UserRules rules) {
         return builder.nodes()
                 .get(unit.nodeId())
                 .flatMap(NodeState::findings)
-                .filter(found -> !found.at().plus(FRESH).isBefore(builder.now()))
+                .filter(found -> !found.at().plus(EmptyReports.LONGEST_GAP).isBefore(builder.now()))
                 .filter(found -> use.users().stream().anyMatch(user -> has(found, user) && !isElsewhere(unit, user)))
                 .map(found -> use.stillFound(found.actuator(), again));
     }

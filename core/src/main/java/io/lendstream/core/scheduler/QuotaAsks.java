@@ -67,20 +67,17 @@ final class QuotaAsks {
 
     private boolean isSomeJobAsking() {
         for (JobState job : builder.clusterIndex().jobs().refused().values()) {
-            if (isOfQueue(job) && job.spec().hardDeadline().isPresent()) {
+            if (AdmissionControl.isOfQueue(builder, job)
+                    && job.spec().hardDeadline().isPresent()) {
                 return true;
             }
         }
         for (JobState job : builder.entities().waitingJobs()) {
-            if (isOfQueue(job) && awaitsAnswer(job)) {
+            if (AdmissionControl.isOfQueue(builder, job) && awaitsAnswer(job)) {
                 return true;
             }
         }
         return false;
-    }
-
-    private boolean isOfQueue(JobState job) {
-        return job.spec().queue().filter(builder.entities().queues()::contains).isPresent();
     }
 
     /**
@@ -117,7 +114,7 @@ final class QuotaAsks {
                     && job.target().isEmpty()
                     && !isJustChanged(job)
                     && !awaitsAnswer(job)
-                    && isOfQueue(job)) {
+                    && AdmissionControl.isOfQueue(builder, job)) {
                 waiting.add(job);
             }
         }

@@ -77,12 +77,8 @@ record TenantTraces(StepBuilder builder, UserRules rules) {
                         .flatMap(seen -> users.stream()
                                 .filter(seen::has)
                                 .findFirst()
-                                .map(user -> stillRuns(user, seen.tenant())))
+                                .map(user -> UserSamples.stillRuns(
+                                        user, "was there while %s had it".formatted(seen.tenant()))))
                 : Optional.empty();
-    }
-
-    private static String stillRuns(String user, Tenant tenant) {
-        return "%s, which was there while %s had it, still runs on it: its release did not happen; stop it, then reset the GPU"
-                .formatted(user, tenant);
     }
 }

@@ -176,8 +176,17 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
 
     /** Why a unit is out of service on which a tenant of ours runs that does not have it any more. */
     static String stillRuns(String tenant) {
-        return "%s, which Lendstream placed, still runs on it: its release did not happen; stop it, then reset the GPU"
-                .formatted(tenant);
+        return stillRuns(tenant, "Lendstream placed");
+    }
+
+    /**
+     * The same for any name of the tenant.
+     *
+     * @param whose how it is known that it is the tenant, after "which"
+     */
+    static String stillRuns(String user, String whose) {
+        return "%s, which %s, still runs on it: its release did not happen; stop it, then reset the GPU"
+                .formatted(user, whose);
     }
 
     /** Without rules for users no unit is foreign: after a restart without the setting. */

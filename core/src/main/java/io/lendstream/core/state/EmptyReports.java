@@ -11,7 +11,7 @@ import java.time.Instant;
  */
 public record EmptyReports(Instant since, Instant at) {
     /** A longer time without a report is a gap. */
-    private static final Duration LONGEST_GAP = Duration.ofSeconds(150);
+    public static final Duration LONGEST_GAP = Duration.ofSeconds(150);
 
     /** With a later one. After a gap they begin again. */
     public EmptyReports then(Instant time) {

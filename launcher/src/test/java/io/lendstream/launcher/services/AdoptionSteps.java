@@ -144,7 +144,7 @@ final class AdoptionSteps implements AutoCloseable {
         lab.awaitOwners(Pool.INFERENCE, FOUND, "foreign", "free", "serving", "serving");
     }
 
-    /** The advice is about the cluster as it is: the one GPU that nobody uses would be lent to a new job. */
+    /** The advice is about the cluster as it is: a new job would get the one unused GPU. */
     private void advise() throws Exception {
         gateway.start();
         cluster.apply("new.yaml", NEW.formatted("llama-try"));

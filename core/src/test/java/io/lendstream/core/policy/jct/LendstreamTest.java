@@ -94,7 +94,7 @@ class LendstreamTest {
                 .hasSize(4);
     }
 
-    /** One that is far away, or has passed, presses nobody; one that is lost no more than {@link Lateness#MOST_PRESSURE}. */
+    /** A deadline that is far away, or has passed, changes no weight. One that cannot be met changes it up to a bound. */
     @Test
     void aDeadlineThatIsEasyOrLostCountsWithinBounds() {
         JobView runs = runs("due", 3000, 1);

@@ -10,8 +10,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What actuators report about the users of a foreign unit: whether they still run. Only some drivers look for what runs
- * on their nodes, and only while a selector is declared; elsewhere the reports of agents are enough.
+ * What actuators report about the users of a foreign unit: whether they still run. Only some drivers look for what
+ * runs on their nodes, and only while a selector is declared; elsewhere the reports of agents are enough.
  */
 record FoundUsers(StepBuilder builder, UserRules rules) {
     /**

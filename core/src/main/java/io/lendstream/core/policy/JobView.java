@@ -59,8 +59,8 @@ public interface JobView {
     Pace pace();
 
     /**
-     * False if only a usual profile is assumed for its speed: its owner declares none, and neither it nor another job of
-     * its application has reported steps.
+     * False if only a usual profile is assumed for its speed: its owner declares none, and neither it nor another job
+     * of its application has reported steps.
      */
     default boolean isSpeedKnown() {
         return true;

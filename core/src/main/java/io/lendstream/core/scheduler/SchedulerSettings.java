@@ -268,7 +268,8 @@ public record SchedulerSettings(
                 "foreign-gone-after",
                 "quarantine-evidence",
                 "heed-intruders",
-                "remember-users"));
+                "remember-users",
+                "strict-users"));
         keys.addAll(SloRules.keys());
         keys.addAll(MeasurementRules.keys());
         return keys;
@@ -308,7 +309,8 @@ public record SchedulerSettings(
                                         UserRules.SHOWN.goneAfter().toString())),
                                 Duration.parse(all.getOrDefault("quarantine-evidence", "PT0S")),
                                 Boolean.parseBoolean(all.getOrDefault("heed-intruders", "false")),
-                                Boolean.parseBoolean(all.getOrDefault("remember-users", "false")))),
+                                Boolean.parseBoolean(all.getOrDefault("remember-users", "false")),
+                                Boolean.parseBoolean(all.getOrDefault("strict-users", "false")))),
                 MeasurementRules.of(all));
     }
 

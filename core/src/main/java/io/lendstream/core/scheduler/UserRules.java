@@ -16,15 +16,23 @@ import java.util.Map;
  * @param remembered whether it is remembered who used a GPU as its tenant: one who stays after the release is no
  *     stranger; and a stranger has gone only once no actuator finds it. With it, a job on several nodes is taken over.
  *     Logs of older versions lack this setting
+ * @param strict whether what was taken over stays so whatever is declared later, a GPU whose adoption is not answered
+ *     is never freed without it, and a GPU that comes back, or that another node reports, is judged anew. Logs of older
+ *     versions lack this setting
  */
 public record UserRules(
-        boolean heeded, Duration goneAfter, Duration evidenceAfter, boolean intruders, boolean remembered) {
+        boolean heeded,
+        Duration goneAfter,
+        Duration evidenceAfter,
+        boolean intruders,
+        boolean remembered,
+        boolean strict) {
     /** Users are shown only. */
     public static final UserRules SHOWN = new UserRules(false, Duration.ofMinutes(2), Duration.ZERO, false);
 
     /** The rules of this version. */
     public UserRules(boolean heeded, Duration goneAfter, Duration evidenceAfter, boolean intruders) {
-        this(heeded, goneAfter, evidenceAfter, intruders, heeded);
+        this(heeded, goneAfter, evidenceAfter, intruders, heeded, heeded);
     }
 
     public UserRules {
@@ -54,6 +62,9 @@ public record UserRules(
         if (remembers()) {
             map.put("remember-users", "true");
         }
+        if (isStrict()) {
+            map.put("strict-users", "true");
+        }
     }
 
     /** Whether a quarantine ends once it is known that nothing runs there. */
@@ -72,6 +83,11 @@ public record UserRules(
      */
     boolean remembers() {
         return heeded && remembered;
+    }
+
+    /** Whether the stricter rules on what was taken over, and on GPUs that come back, are in force. */
+    boolean isStrict() {
+        return heeded && strict;
     }
 
     /** A quarantine whose cause is gone with what runs there. */

@@ -93,6 +93,7 @@ class SchedulerSettingsTest {
                 Map.entry("quarantine-evidence", "PT8M"),
                 Map.entry("heed-intruders", "true"),
                 Map.entry("remember-users", "true"),
+                Map.entry("strict-users", "true"),
                 Map.entry("slo-extra", "0.75"),
                 Map.entry("slo-withhold", "PT9M"),
                 Map.entry("learn", "true"),

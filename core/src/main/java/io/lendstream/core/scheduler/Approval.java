@@ -61,8 +61,9 @@ final class Approval {
                     advice.reason().inputs());
             return;
         }
+        boolean ends = advice.isRelease() && advice.action().jobChange().isPresent();
         Reason reason = builder.because(
-                ReasonCode.APPROVED,
+                ends ? ReasonCode.OVER : ReasonCode.APPROVED,
                 "%s (advice %s, approved by %s)".formatted(advice.reason().text(), advice.id(), command.issuer()),
                 advice.reason().numbers(),
                 advice.reason().inputs());
@@ -147,10 +148,14 @@ final class Approval {
         /** @param named GPUs that the action names; only a lend may change others too */
         private Optional<String> change(JobId name, List<GpuId> named, Allocation allocation) {
             Optional<JobState> known = builder.jobs().get(name);
-            if (known.isEmpty() || known.get().isOver()) {
+            boolean leaves = allocation.gpus().isEmpty();
+            if (known.isEmpty() || (known.get().isOver() && !leaves)) {
                 return Optional.of("job %s has ended".formatted(name));
             }
             JobState job = known.get();
+            if (job.isOver()) {
+                return againstLeaving(job, named);
+            }
             if (job.awaitsAdoption()) {
                 return Optional.of("job %s runs already, as its owner says, and is not taken over yet".formatted(name));
             }
@@ -196,6 +201,16 @@ final class Approval {
             return changing.equals(new HashSet<>(named))
                     ? Optional.empty()
                     : Optional.of("job %s has other GPUs now".formatted(name));
+        }
+
+        /** A job that has ended leaves all GPUs that it has. */
+        private Optional<String> againstLeaving(JobState job, List<GpuId> named) {
+            List<GpuId> held = job.allocation().gpus();
+            return new HashSet<>(held).equals(new HashSet<>(named))
+                    ? Optional.empty()
+                    : Optional.of("job %s has ended, and %s"
+                            .formatted(
+                                    job.spec().job(), held.isEmpty() ? "has left its GPUs" : "has other GPUs now"));
         }
 
         private Optional<String> forbidden(JobState job, List<GpuId> gpus) {

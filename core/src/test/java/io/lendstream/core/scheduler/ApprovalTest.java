@@ -161,6 +161,34 @@ class ApprovalTest {
         assertThat(story.job("a").gpus()).isZero();
     }
 
+    @Test
+    void aJobThatHasEndedLeavesItsGpusOnceThatIsApproved() {
+        story.approve(advice.id())
+                .settled()
+                .progress("a", JobPhase.RUNNING)
+                .after(ofSeconds(5))
+                .progress("a", JobPhase.CANCELLED);
+        planAgain(ControlCommand.Kind.THAW);
+        Decision release = story.decisions().stream()
+                .filter(Decision::isRelease)
+                .findFirst()
+                .orElseThrow();
+        assertThat(release.advisory()).isTrue();
+        assertThat(story.owner("train-g0").isFree()).isFalse();
+
+        story.approve(release.id());
+
+        assertThat(story.last()).singleElement().satisfies(decision -> {
+            assertThat(decision.advisory()).isFalse();
+            assertThat(decision.isRelease()).isTrue();
+            assertThat(decision.reason().text()).contains("a was cancelled", "approved by tester");
+        });
+        story.settled();
+        assertThat(story.owner("train-g0").isFree()).isTrue();
+        story.approve(release.id());
+        assertHeld("job a has ended, and has left its GPUs");
+    }
+
     /** The job has all of training's own GPUs, and is advised a loan. */
     private Decision adviceToLend() {
         story.approve(advice.id()).settled().progress("a", JobPhase.RUNNING).job("b", 4);

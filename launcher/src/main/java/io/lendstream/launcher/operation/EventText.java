@@ -26,27 +26,28 @@ final class EventText implements Action.Cases<String> {
 
     private EventText() {}
 
-    /** The action of a decision with its reason; the release of an ended job has its own form. */
+    /** The action of a decision with its reason; a release has its own form. */
     static String of(Decision decision) {
         return decision.isRelease()
-                ? "release %s (job %s %s)"
+                ? "release %s (%s)"
                         .formatted(
                                 decision.action().gpus().isEmpty()
                                         ? "all GPUs"
                                         : list(decision.action().gpus()),
-                                decision.action().target(),
                                 ended(decision))
                 : "%s. Reason: %s"
                         .formatted(of(decision.action()), decision.reason().text());
     }
 
     private static String ended(Decision decision) {
-        Matcher how = ENDED.matcher(decision.reason().text());
-        if (how.find()) {
-            return how.group(1);
+        String target = decision.action().target();
+        if (decision.action().jobChange().isEmpty()) {
+            return "service %s was deleted".formatted(target);
         }
+        Matcher how = ENDED.matcher(decision.reason().text());
         Matcher before = ENDED_BEFORE.matcher(decision.reason().text());
-        return before.find() ? before.group(1) : "ended";
+        String end = how.find() ? how.group(1) : before.find() ? before.group(1) : "ended";
+        return "job %s %s".formatted(target, end);
     }
 
     /** The action of a decision. */

@@ -112,8 +112,9 @@ record JobClaims(ClusterEntities entities) {
                         .formatted(node, part.obstacle().orElseThrow()));
             }
             if (!entities.scopes().abilities(node).spansNodes()) {
-                return Optional.of("it runs on %d nodes, and the actuator of %s runs no job on several nodes"
-                        .formatted(nodes.size(), node));
+                return Optional.of(
+                        "it runs on %d nodes, and the actuator of %s runs no job on several nodes; with actuator.spans-nodes=true it does"
+                                .formatted(nodes.size(), node));
             }
         }
         return AdoptionClaims.againstWorkers(claim.found(), units).or(() -> againstLoans(parts));

@@ -290,7 +290,9 @@ class AdoptedPartsTest {
         users.put(gpu("m-g1"), List.of(THERE));
         story.actuator("of-m", Abilities.USUAL.withSpansNodes(false), "m");
         watched(ofMinutes(1));
-        assertThat(obstacles()).containsOnly("it runs on 2 nodes, and the actuator of m runs no job on several nodes");
+        assertThat(obstacles())
+                .containsOnly(
+                        "it runs on 2 nodes, and the actuator of m runs no job on several nodes; with actuator.spans-nodes=true it does");
         found.put("of-m", List.of());
         watched(ofMinutes(1));
         assertThat(obstacles()).containsExactly("it has 4 workers, and agents report it on 2 GPUs");

@@ -218,7 +218,8 @@ public final class ObjectRemoval {
                         String.join(", ", held),
                         isService
                                 ? "See 'lendstream top'; if decisions are only advice, approve the stop of its replicas ('lendstream explain advice')"
-                                : "See 'lendstream explain job/%s'".formatted(ending.key()));
+                                : "See 'lendstream explain job/%s'; if its end is only advice, approve it"
+                                        .formatted(ending.key()));
     }
 
     private void take(DomainEvent logged) {

@@ -103,9 +103,12 @@ record Explained(
                             gist(event)));
         }
         kept.ifPresent(known -> known.addInputs(lines, explanation.inputs()));
-        if (!explanation.missing().isEmpty()) {
+        List<Long> unknown = explanation.missing().stream()
+                .filter(sequence -> kept.filter(known -> known.has(sequence)).isEmpty())
+                .toList();
+        if (!unknown.isEmpty()) {
             lines.add("  not read: %s"
-                    .formatted(explanation.missing().stream()
+                    .formatted(unknown.stream()
                             .map(sequence -> Long.toString(sequence))
                             .collect(Collectors.joining(", "))));
         }

@@ -20,6 +20,11 @@ record ExplainedKept(KeptReason reason, Optional<DomainEvent> begins) {
         return reason.alternatives();
     }
 
+    /** Whether an event that led to the decision was kept. */
+    boolean has(long sequence) {
+        return reason.inputs().stream().anyMatch(input -> input.sequence() == sequence);
+    }
+
     /** Adds the events that the log does not have any more. */
     void addInputs(List<String> lines, List<DomainEvent> inLog) {
         for (KeptInput input : reason.inputs()) {

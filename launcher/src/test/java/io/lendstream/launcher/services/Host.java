@@ -3,11 +3,9 @@ package io.lendstream.launcher.services;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.launcher.services.Deployment.Running;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -15,13 +13,13 @@ import java.util.stream.Stream;
 
 /**
  * A machine of its own, as far as Linux can play one: its processes see only each other, count from 1, and have a network
- * in which nothing listens but what they start, and {@link Relay}s to Kafka and the registry. Where
+ * in which nothing listens but what they start, and a {@link Relay} to Kafka and the registry. Where
  * Linux does not allow that, hosts are this machine, and only their names differ.
  */
 final class Host implements AutoCloseable {
     private final String name;
     private final Optional<Process> keeper;
-    private final List<Running> relays = new ArrayList<>();
+    private Optional<Relay> relay = Optional.empty();
 
     private Host(String name, Optional<Process> keeper) {
         this.name = name;
@@ -68,9 +66,7 @@ final class Host implements AutoCloseable {
                 .until(() -> keeper.children().findAny().isPresent() || !keeper.isAlive());
         Host host = new Host(name, Optional.of(keeper));
         try {
-            for (int port : deployment.ports()) {
-                host.relays.addAll(Relay.started(host, port, directory));
-            }
+            host.relay = Optional.of(new Relay(host, deployment.ports(), directory));
         } catch (IOException | RuntimeException e) {
             host.close();
             throw e;
@@ -147,7 +143,7 @@ final class Host implements AutoCloseable {
     /** With it all its processes end. */
     @Override
     public void close() {
-        relays.forEach(relay -> relay.process().destroyForcibly());
+        relay.ifPresent(Relay::close);
         keeper.ifPresent(kept -> {
             first(kept).destroyForcibly();
             kept.destroyForcibly();

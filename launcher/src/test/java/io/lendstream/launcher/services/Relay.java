@@ -2,13 +2,14 @@ package io.lendstream.launcher.services;
 
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.launcher.services.Deployment.Running;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -17,68 +18,85 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Passes connections on, from a port of one network to the same port of another, through a socket in a folder that both
- * see. So a service on a {@link Host} reaches the broker at the address that the broker names.
+ * Passes connections on, from ports of a {@link Host} to the same ports of this machine, through sockets in a folder that
+ * both see. So a service on a host reaches the broker at the address that the broker names.
  */
-final class Relay {
-    private Relay() {}
+final class Relay implements AutoCloseable {
+    private final List<ServerSocketChannel> outside = new ArrayList<>();
+    private final Process inside;
 
-    /** One relay on a host, and one that goes on from there. */
-    static List<Running> started(Host host, int port, Path directory) throws IOException {
-        Path socket = directory.resolve("%s-%d.sock".formatted(host.name(), port));
-        List<Running> both = new ArrayList<>();
-        both.add(start(command("out", socket, port), socket.resolveSibling(socket.getFileName() + ".out.log")));
-        await().atMost(Deployment.PATIENCE).until(() -> Files.exists(socket));
-        both.add(start(
-                host.inside(command("in", socket, port)), socket.resolveSibling(socket.getFileName() + ".in.log")));
-        await().atMost(Deployment.PATIENCE).until(() -> both.get(1).printed().contains("ready"));
-        return both;
-    }
-
-    private static Running start(List<String> command, Path log) throws IOException {
-        return new Running(
-                new ProcessBuilder(command)
-                        .redirectErrorStream(true)
-                        .redirectOutput(log.toFile())
-                        .start(),
-                log);
-    }
-
-    private static List<String> command(String direction, Path socket, int port) {
-        return List.of(
+    /** Listens at a socket for each port here, and at the ports on the host. */
+    Relay(Host host, List<Integer> ports, Path directory) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx32m",
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-cp",
                 System.getProperty("java.class.path"),
-                Relay.class.getName(),
-                direction,
-                socket.toString(),
-                Integer.toString(port));
+                Relay.class.getName()));
+        for (int port : ports) {
+            Path socket = directory.resolve("%s-%d.sock".formatted(host.name(), port));
+            ServerSocketChannel server =
+                    ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(socket));
+            outside.add(server);
+            InetSocketAddress to = at(port);
+            pass(server, () -> SocketChannel.open(to));
+            command.addAll(List.of(Integer.toString(port), socket.toString()));
+        }
+        Path log = directory.resolve(host.name() + "-relay.log");
+        inside = new ProcessBuilder(host.inside(command))
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        await().atMost(Deployment.PATIENCE).until(() -> Files.readString(log).contains("ready"));
     }
 
-    /** {@code in SOCKET PORT} listens at the port, and {@code out SOCKET PORT} at the socket. */
-    public static void main(String[] arguments) throws IOException {
-        UnixDomainSocketAddress socket = UnixDomainSocketAddress.of(arguments[1]);
-        InetSocketAddress port =
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[2]));
-        boolean isInside = arguments[0].equals("in");
-        try (ServerSocketChannel server = isInside
-                ? ServerSocketChannel.open().bind(port)
-                : ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(socket)) {
-            System.out.println("ready");
-            while (true) {
-                SocketChannel accepted = server.accept();
-                SocketChannel next = isInside ? SocketChannel.open(socket) : SocketChannel.open(port);
-                pump(accepted, next);
-                pump(next, accepted);
-            }
+    /** Where connections go on. */
+    private interface Next {
+        SocketChannel open() throws IOException;
+    }
+
+    /** {@code PORT SOCKET PORT SOCKET ...}: listens at each port, and passes on to its socket. */
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        for (int i = 0; i < arguments.length; i += 2) {
+            ServerSocketChannel server = ServerSocketChannel.open().bind(at(Integer.parseInt(arguments[i])));
+            UnixDomainSocketAddress socket = UnixDomainSocketAddress.of(arguments[i + 1]);
+            pass(server, () -> SocketChannel.open(socket));
         }
+        System.out.println("ready");
+        Thread.currentThread().join();
+    }
+
+    private static InetSocketAddress at(int port) {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    }
+
+    private static void pass(ServerSocketChannel server, Next to) {
+        inBackground(() -> {
+            try {
+                while (true) {
+                    SocketChannel accepted = server.accept();
+                    SocketChannel next = to.open();
+                    pump(accepted, next);
+                    pump(next, accepted);
+                }
+            } catch (ClosedChannelException e) {
+                // The test is over.
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    private static void inBackground(Runnable task) {
+        Thread thread = new Thread(task, "relay");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private static void pump(SocketChannel from, SocketChannel to) {
-        Thread thread = new Thread(() -> {
+        inBackground(() -> {
             ByteBuffer buffer = ByteBuffer.allocate(1 << 16);
             try (from;
                     to) {
@@ -93,7 +111,17 @@ final class Relay {
                 // One side has gone; the other is closed with it.
             }
         });
-        thread.setDaemon(true);
-        thread.start();
+    }
+
+    @Override
+    public void close() {
+        inside.destroyForcibly();
+        for (ServerSocketChannel server : outside) {
+            try {
+                server.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 }

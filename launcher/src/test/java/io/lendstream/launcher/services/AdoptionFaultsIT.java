@@ -72,7 +72,7 @@ final class AdoptionFaultsIT {
     }
 
     private void kill(AdoptedCluster cluster, ServiceKind service, AdoptionStep step) throws InterruptedException {
-        double seconds = cluster.restart(service, step.host());
+        double seconds = cluster.hosted().restart(service, step.host());
         kills.add(seconds);
         System.out.printf(
                 Locale.ROOT, "killed the %s when %s: at work again after %.1f s%n", service.command(), step, seconds);

@@ -51,9 +51,9 @@ final class AdoptionIT {
 
     private static void kill(AdoptedCluster cluster, AdoptionStep step) throws InterruptedException {
         switch (step) {
-            case DECIDED -> cluster.restart(ServiceKind.ACTUATOR, step.host());
-            case ADOPTED -> cluster.restartAll();
-            case RECLAIMING -> cluster.restart(ServiceKind.SCHEDULER, step.host());
+            case DECIDED -> cluster.hosted().restart(ServiceKind.ACTUATOR, step.host());
+            case ADOPTED -> cluster.hosted().restartAll();
+            case RECLAIMING -> cluster.hosted().restart(ServiceKind.SCHEDULER, step.host());
             case OBSERVED, CLAIMED, ADVISED, TRUSTED, LENDING -> {
                 // nothing is killed
             }
@@ -62,14 +62,14 @@ final class AdoptionIT {
 
     /** From now on the job is one like any other; the new one gets a GPU that it leaves. */
     private static void goesWhenItIsDeleted(AdoptedCluster cluster) throws InterruptedException {
-        Printed refused = cluster.command("delete", "service", "chat");
+        Printed refused = cluster.hosted().command("delete", "service", "chat");
         assertThat(refused.exit()).isEqualTo(1);
         assertThat(refused.err()).contains("service/chat has 'adopt'", "Add --stop");
-        cluster.succeeds("delete", "job", "bert");
+        cluster.hosted().succeeds("delete", "job", "bert");
         assertThat(cluster.strangers().get(0).starter().waitFor(60, TimeUnit.SECONDS))
                 .as("the job's process has ended")
                 .isTrue();
-        cluster.lab().awaitOwners(Pool.TRAINING, AdoptionSteps.FOUND, "foreign", "free", "training");
+        cluster.hosted().lab().awaitOwners(Pool.TRAINING, AdoptionSteps.FOUND, "foreign", "free", "training");
         assertThat(cluster.strangers().subList(1, 5)).allMatch(Stranger::isAlive);
     }
 }

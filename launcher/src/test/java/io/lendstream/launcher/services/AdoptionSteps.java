@@ -63,6 +63,7 @@ final class AdoptionSteps implements AutoCloseable {
             """;
 
     private final AdoptedCluster cluster;
+    private final HostedCluster hosted;
     private final Disturbance disturbance;
     private final SharedMachine lab;
     private final Follower<Decision> decisions;
@@ -76,12 +77,13 @@ final class AdoptionSteps implements AutoCloseable {
 
     AdoptionSteps(AdoptedCluster cluster, Disturbance disturbance) {
         this.cluster = cluster;
+        this.hosted = cluster.hosted();
         this.disturbance = disturbance;
-        this.lab = cluster.lab();
-        this.decisions = new Follower<>(cluster.deployment(), TopicCatalogue.DECISIONS);
-        this.reports = new Follower<>(cluster.deployment(), TopicCatalogue.ACTUATION_REPORTS);
+        this.lab = hosted.lab();
+        this.decisions = new Follower<>(hosted.deployment(), TopicCatalogue.DECISIONS);
+        this.reports = new Follower<>(hosted.deployment(), TopicCatalogue.ACTUATION_REPORTS);
         this.gateway =
-                new SteadyGateway(cluster.deployment().kafka(), AdoptedCluster.DOMAIN, RATES, new ServiceId("chat"), 5);
+                new SteadyGateway(hosted.deployment().kafka(), HostedCluster.DOMAIN, RATES, new ServiceId("chat"), 5);
     }
 
     /** All steps, one after the other. */
@@ -117,7 +119,7 @@ final class AdoptionSteps implements AutoCloseable {
 
     /** In the advisory mode of a first start, so that nothing else can have moved. */
     private void adopt() throws Exception {
-        cluster.apply("lab.yaml", DECLARED);
+        hosted.apply("lab.yaml", DECLARED);
         reports.awaitFirst(
                 FOUND,
                 report -> report.outcome() == Outcome.FOUND && !report.found().isEmpty());
@@ -129,9 +131,9 @@ final class AdoptionSteps implements AutoCloseable {
         disturb(AdoptionStep.ADOPTED);
         areOwners();
         cluster.checkTop(true);
-        assertThat(cluster.succeeds("adopt", "--dry-run", "--domain", "lab").out())
+        assertThat(hosted.succeeds("adopt", "--dry-run", "--domain", "lab").out())
                 .contains("stays foreign:", "no selector matches it");
-        assertThat(cluster.succeeds("trust", "--domain", "lab").out()).contains("advise");
+        assertThat(hosted.succeeds("trust", "--domain", "lab").out()).contains("advise");
     }
 
     private void awaitDecision(Predicate<Decision> wanted) {
@@ -147,7 +149,7 @@ final class AdoptionSteps implements AutoCloseable {
     /** The advice is about the cluster as it is: a new job would get the one unused GPU. */
     private void advise() throws Exception {
         gateway.start();
-        cluster.apply("new.yaml", NEW.formatted("llama-try"));
+        hosted.apply("new.yaml", NEW.formatted("llama-try"));
         Decision loan = decisions.awaitFirst(
                 FOUND,
                 decision -> decision.advisory() && decision.action().asLend().isPresent());
@@ -156,22 +158,21 @@ final class AdoptionSteps implements AutoCloseable {
         await().atMost(FOUND)
                 .pollInterval(Duration.ofSeconds(5))
                 .untilAsserted(() -> assertThat(
-                                cluster.succeeds("explain", "advice").out())
+                                hosted.succeeds("explain", "advice").out())
                         .contains(
                                 " of advice stand", "llama-try", "estimate for ", " GPUs of inference would be lent"));
         disturb(AdoptionStep.ADVISED);
-        cluster.succeeds("delete", "job", "llama-try");
+        hosted.succeeds("delete", "job", "llama-try");
         areOwners();
     }
 
     /** To trust one service moves nothing that runs; a GPU on which none of its replicas ran is not lent. */
     private void trustOne() throws Exception {
-        cluster.succeeds(
-                "trust", "one", "--service", "chat", "--anyway", "--reason", "it is a test", "--domain", "lab");
+        hosted.succeeds("trust", "one", "--service", "chat", "--anyway", "--reason", "it is a test", "--domain", "lab");
         disturb(AdoptionStep.TRUSTED);
         staysFree(Duration.ofSeconds(12));
         cluster.checkTop(true);
-        assertThat(cluster.succeeds("trust", "--domain", "lab").out()).contains("one");
+        assertThat(hosted.succeeds("trust", "--domain", "lab").out()).contains("one");
     }
 
     /** For some time nothing changes its owner. */
@@ -184,10 +185,10 @@ final class AdoptionSteps implements AutoCloseable {
 
     /** A quarter of three inference GPUs is none. With full trust the idle one is lent to the new job. */
     private void lend() throws Exception {
-        cluster.succeeds("trust", "share", "--anyway", "--reason", "it is a test", "--domain", "lab");
-        cluster.apply("new.yaml", NEW.formatted("llama"));
+        hosted.succeeds("trust", "share", "--anyway", "--reason", "it is a test", "--domain", "lab");
+        hosted.apply("new.yaml", NEW.formatted("llama"));
         staysFree(Duration.ofSeconds(8));
-        cluster.succeeds("trust", "all", "--anyway", "--reason", "it is a test", "--domain", "lab");
+        hosted.succeeds("trust", "all", "--anyway", "--reason", "it is a test", "--domain", "lab");
         awaitDecision(decision -> decision.action().asLend().isPresent());
         disturb(AdoptionStep.LENDING);
         lab.awaitOwners(Pool.INFERENCE, Deployment.PATIENCE, "foreign", "lent", "serving", "serving");

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -63,13 +64,19 @@ record SharedMachine(Deployment deployment, Path directory, String domain) {
 
     /** The same on a host. */
     static Process started(String role, List<GpuId> gpus, Host host) throws IOException {
-        ProcessBuilder sleep = new ProcessBuilder(host.inside(List.of("sleep", "600")));
-        sleep.environment()
+        return started(List.of("sleep", "600"), Map.of("ROLE", role), gpus, host);
+    }
+
+    /** Any such process, with these variables. */
+    static Process started(List<String> command, Map<String, String> environment, List<GpuId> gpus, Host host)
+            throws IOException {
+        ProcessBuilder process = new ProcessBuilder(host.inside(command));
+        process.environment()
                 .put(
                         "CUDA_VISIBLE_DEVICES",
                         String.join(",", gpus.stream().map(GpuId::value).toList()));
-        sleep.environment().put("ROLE", role);
-        return sleep.start();
+        process.environment().putAll(environment);
+        return process.start();
     }
 
     void awaitOwners(Pool pool, Duration patience, String... labels) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A job over two hosts runs before Lendstream is installed, and each half of it is found by the actuator of its host. One
  * half alone stays foreign; both are taken over together, outlive the kill of an actuator, and are stopped together.
  */
-@Timeout(value = 5, unit = TimeUnit.MINUTES)
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 final class AdoptedPairIT {
     private static final String DECLARED = """
             apiVersion: lendstream.io/v1

@@ -24,7 +24,10 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -165,6 +168,43 @@ class DeclarationsIT {
                 .startsWith("no scheduler of domain default took the end of job bert-1 within --timeout 100ms.");
         assertThat(run("get", "job", "bert-2")).isEqualTo(1);
         assertThat(err.toString()).isEqualTo("there is no job/bert-2; did you mean bert-1?\n");
+    }
+
+    @Test
+    void theNameOfAJobThatHasJustEndedIsRefused() {
+        run("apply", "-f", EXAMPLES.get(1));
+        run("delete", "job", "bert-1", "--timeout", "100ms");
+        forgetJob("bert-1");
+
+        assertThat(run("apply", "-f", EXAMPLES.get(1))).isEqualTo(2);
+        assertThat(err.toString())
+                .contains("metadata.name is bert-1, but a job of this name ended at ", "Choose another name");
+        assertThat(run("run", "--gpus", "1", "--name", "bert-1", "--", "true")).isEqualTo(1);
+        assertThat(err.toString()).contains("--name is bert-1, but a job of this name ended at ");
+        assertThat(run("apply", "-f", directory.toString())).isEqualTo(2);
+        assertThat(err.toString()).contains("must be a file, not a directory");
+    }
+
+    @Test
+    void anAttributeThatProcessesDoNotHaveIsNamed() {
+        assertThat(applyInput("""
+                apiVersion: lendstream.io/v1
+                kind: TrainingJob
+                metadata: {name: odd}
+                spec: {application: a, gpus: 1, adopt: {cmd: "*train.py*"}}
+                """)).isZero();
+
+        assertThat(err.toString())
+                .startsWith("WARNING: nothing is taken over for job/odd by its 'adopt': it names the attribute 'cmd'");
+    }
+
+    /** Deletes a declaration, as the command does once a scheduler has taken the end. */
+    private void forgetJob(String name) {
+        var text = new StringSerializer();
+        try (var producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", stack.bootstrapServers()), text, new StringSerializer())) {
+            producer.send(new ProducerRecord<>(prefix + "training-jobs", name, null));
+        }
     }
 
     @Test

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** The processes that a job or service claims: those of which all named attributes fit their patterns. */
-final class ProcessSelector {
+public final class ProcessSelector {
     private static final String ENVIRONMENT = "environment.";
 
     private final Map<ProcessAttribute, Glob> attributes = new EnumMap<>(ProcessAttribute.class);
@@ -25,7 +25,7 @@ final class ProcessSelector {
     }
 
     /** Why a selector matches no process of this driver, with the way out; empty without a fault. */
-    static Optional<String> complaint(AdoptionSelector selector) {
+    public static Optional<String> complaint(AdoptionSelector selector) {
         return selector.patterns().keySet().stream()
                 .filter(attribute -> !isKnown(attribute))
                 .findFirst()

@@ -209,8 +209,7 @@ final class Approval {
             return new HashSet<>(held).equals(new HashSet<>(named))
                     ? Optional.empty()
                     : Optional.of("job %s has ended, and %s"
-                            .formatted(
-                                    job.spec().job(), held.isEmpty() ? "has left its GPUs" : "has other GPUs now"));
+                            .formatted(job.spec().job(), held.isEmpty() ? "has left its GPUs" : "has other GPUs now"));
         }
 
         private Optional<String> forbidden(JobState job, List<GpuId> gpus) {

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.launcher.operation.EndedJobs;
 import io.lendstream.launcher.operation.FailedPrograms;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordWriter;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,6 +59,7 @@ public final class ApplyCommand extends ClusterCommand {
         List<DeclaredObject<?>> objects = reader.objects();
         DeclaredTopics topics = DeclaredTopics.read(cluster(), ApplyPlan.kinds(objects), this::remark);
         ApplyPlan plan = ApplyPlan.of(objects, topics);
+        plan.refuseNamesOf(EndedJobs.read(cluster(), plan.newJobs(), this::remark));
         stopAt(plan.problems());
         plan.warnings().forEach(this::remark);
         List<ObjectChange<?>> changes = retried(plan.changes());
@@ -118,11 +121,20 @@ public final class ApplyCommand extends ClusterCommand {
 
     private static String text(String file) {
         try {
-            return file.equals(STANDARD_INPUT)
-                    ? new String(System.in.readAllBytes(), UTF_8)
-                    : Files.readString(Path.of(file));
+            if (file.equals(STANDARD_INPUT)) {
+                return new String(System.in.readAllBytes(), UTF_8);
+            }
+            Path path = Path.of(file);
+            if (Files.isDirectory(path)) {
+                throw UserError.badUsage(
+                        "-f is %s, but must be a file, not a directory; name each file with -f FILE.".formatted(file));
+            }
+            return Files.readString(path);
         } catch (CharacterCodingException e) {
             throw UserError.badUsage("-f is %s, but is no text in UTF-8; convert it.".formatted(file));
+        } catch (NoSuchFileException e) {
+            throw UserError.badUsage(
+                    "-f is %s, but there is no such file; name a file, or - for standard input.".formatted(file));
         } catch (IOException | InvalidPathException e) {
             throw UserError.badUsage("-f is %s, which cannot be read (%s); name a file, or - for standard input."
                     .formatted(file, e.getClass().getSimpleName()));

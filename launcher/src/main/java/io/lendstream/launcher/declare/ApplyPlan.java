@@ -1,12 +1,17 @@
 package io.lendstream.launcher.declare;
 
+import io.lendstream.actuator.adoption.ProcessSelector;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.declare.DeclaredTopics.Written;
+import io.lendstream.launcher.operation.EndedJobs;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -16,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** What {@code apply} does with the objects of files, compared with those in the topics. */
 final class ApplyPlan {
@@ -88,6 +94,10 @@ final class ApplyPlan {
                             .formatted(
                                     object.shown(), named.get(), object.name().domain()));
         }
+        adoptOf(change.after())
+                .flatMap(ProcessSelector::complaint)
+                .ifPresent(why -> warnings.add("WARNING: nothing is taken over for %s by its 'adopt': %s. Correct it."
+                        .formatted(object.shown(), why)));
         if (change.after() instanceof TrainingJob job) {
             job.precedence()
                     .priorityClass()
@@ -102,6 +112,27 @@ final class ApplyPlan {
                                             queue.map(known -> "queue %s does not have".formatted(known.queue()))
                                                     .orElse("no declared queue of the job has"),
                                             job.precedence().priority())));
+        }
+    }
+
+    private static Optional<AdoptionSelector> adoptOf(Event declared) {
+        return declared.asJob()
+                .flatMap(TrainingJob::adopt)
+                .or(() -> declared.asService().flatMap(InferenceService::adopt));
+    }
+
+    /** The jobs that would be new. */
+    Set<JobId> newJobs() {
+        return changes.stream().flatMap(change -> change.newJob().stream()).collect(Collectors.toSet());
+    }
+
+    /** Notes as an error each new job whose name one has that has ended. */
+    void refuseNamesOf(EndedJobs ended) {
+        for (ObjectChange<?> change : changes) {
+            change.newJob()
+                    .flatMap(ended::against)
+                    .map(why -> change.object().place().bad("metadata.name " + why))
+                    .ifPresent(problem -> problems.add(String.valueOf(problem.getMessage())));
         }
     }
 

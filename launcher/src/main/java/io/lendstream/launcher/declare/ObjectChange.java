@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.launcher.declare.DeclaredTopics.Written;
 import io.lendstream.service.kafka.RecordWriter;
@@ -83,6 +85,11 @@ record ObjectChange<T extends Event>(DeclaredObject<T> object, T after, Outcome 
                 : after.asJob()
                         .<Tenant>map(job -> new Tenant.Job(job.job()))
                         .or(() -> after.asService().map(service -> new Tenant.Service(service.service())));
+    }
+
+    /** The job that would be new; empty for other changes and objects. */
+    Optional<JobId> newJob() {
+        return outcome == Outcome.CREATED ? after.asJob().map(TrainingJob::job) : Optional.empty();
     }
 
     /** The same record again, which has the scheduler try the program at once. */

@@ -11,6 +11,7 @@ import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.launcher.declare.DeclaredTopics.Written;
 import io.lendstream.launcher.operation.CommandMachines;
+import io.lendstream.launcher.operation.EndedJobs;
 import io.lendstream.launcher.operation.JobFollower;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -114,6 +115,11 @@ public final class RunCommand extends ClusterCommand {
         topics.find(DeclaredKinds.JOB, name).map(Written::value).ifPresent(RunCommand::refuse);
         new CommandMachines(topics.cluster(), this::remark).check(of).ifPresent(this::remark);
         ApplyPlan plan = ApplyPlan.of(List.of(object), topics);
+        Optional<String> used =
+                EndedJobs.read(topics.cluster(), plan.newJobs(), this::remark).against(new JobId(name));
+        used.ifPresent(why -> {
+            throw UserError.failed("--name " + why);
+        });
         plan.problems().stream().findFirst().ifPresent(problem -> {
             throw UserError.badUsage(inOptions(problem));
         });

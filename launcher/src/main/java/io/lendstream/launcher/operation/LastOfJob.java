@@ -29,6 +29,7 @@ final class LastOfJob {
     DecisionId wanted() {
         return last.map(Decision::id)
                 .orElseThrow(() -> UserError.failed(
-                        "there is no decision about job %s; 'lendstream top' lists the jobs.".formatted(job)));
+                        "there is no decision about job %s. If it is declared, see 'lendstream describe job %s'; if it runs already, 'lendstream adopt --dry-run' says why it is not taken over. 'lendstream get jobs' lists the jobs."
+                                .formatted(job, job)));
     }
 }

@@ -284,7 +284,8 @@ class ExplainedTest {
         assertThat(search.wanted()).isEqualTo(newest.id());
         assertThatThrownBy(() -> new LastOfJob("nothing").wanted())
                 .isInstanceOf(UserError.class)
-                .hasMessage("there is no decision about job nothing; 'lendstream top' lists the jobs.");
+                .hasMessageContaining(
+                        "there is no decision about job nothing. If it is declared, see 'lendstream describe job nothing'");
     }
 
     private DecisionId numbered(String number) {

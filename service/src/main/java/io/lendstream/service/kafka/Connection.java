@@ -187,7 +187,7 @@ public final class Connection {
             } catch (RegistryException e) {
                 if (System.nanoTime() > until) {
                     throw UnreachableException.silent(
-                            "schema.registry.url is %s, and no registry answered there within %s: %s. Start one, or give the right address with --registry."
+                            "schema.registry.url is %s, and no registry answered there within %s: %s. Start one, or give the right address with --registry; Apicurio's ends with /apis/ccompat/v7."
                                     .formatted(kafka.registry(), Units.text(patience), e.getMessage()),
                             e);
                 }

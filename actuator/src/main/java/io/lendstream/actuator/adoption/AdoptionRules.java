@@ -99,7 +99,7 @@ final class AdoptionRules {
     /** A process may have become another program since it was found, or the selector may be another. */
     private Optional<String> unclaimed(ProcessName name, Tenant tenant) {
         return Optional.ofNullable(selectors.get(tenant))
-                .filter(selector -> ProcessSelector.complaint(selector).isEmpty())
+                .filter(selector -> selector.againstProcesses().isEmpty())
                 .filter(selector -> host.of(name.pid())
                         .filter(process -> new ProcessSelector(selector).claims(new ProcessFacts(process, host)))
                         .isEmpty())

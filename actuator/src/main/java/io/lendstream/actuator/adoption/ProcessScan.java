@@ -36,7 +36,7 @@ public final class ProcessScan {
 
     /** Why a selector claims no process, with the way out; empty without a fault. */
     public static Optional<String> complaint(AdoptionSelector selector) {
-        return ProcessSelector.complaint(selector);
+        return selector.againstProcesses();
     }
 
     /**
@@ -47,7 +47,7 @@ public final class ProcessScan {
     public List<FoundProcess> find(Map<Tenant, AdoptionSelector> declared) {
         Map<Tenant, ProcessSelector> selectors = new HashMap<>();
         declared.forEach((tenant, selector) -> {
-            if (ProcessSelector.complaint(selector).isEmpty()) {
+            if (selector.againstProcesses().isEmpty()) {
                 selectors.put(tenant, new ProcessSelector(selector));
             }
         });

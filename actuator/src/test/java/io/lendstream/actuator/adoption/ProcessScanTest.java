@@ -13,6 +13,7 @@ import io.lendstream.service.host.HostProcesses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -62,6 +63,14 @@ class ProcessScanTest {
 
     private String here() {
         return directory.resolve("strangers").toAbsolutePath().toString();
+    }
+
+    @Test
+    void selectorsAreCheckedForTheAttributesThatThereAre() {
+        assertThat(AdoptionSelector.OF_PROCESSES)
+                .containsExactlyElementsOf(Arrays.stream(ProcessAttribute.values())
+                        .map(ProcessAttribute::word)
+                        .toList());
     }
 
     @Test

@@ -1,7 +1,9 @@
 package io.lendstream.core.event;
 
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -13,6 +15,12 @@ import java.util.stream.Collectors;
  *     {@code *} stands for any text. All of them must match; at least one
  */
 public record AdoptionSelector(Map<String, String> patterns) {
+    /** What processes have, as a selector names it; and each variable of their environment. */
+    public static final List<String> OF_PROCESSES = List.of("command", "user", "unit", "directory");
+
+    /** What stands before the name of a variable. */
+    public static final String VARIABLE = "environment.";
+
     public AdoptionSelector {
         patterns = Collections.unmodifiableSortedMap(new TreeMap<>(patterns));
         if (patterns.isEmpty()) {
@@ -26,6 +34,16 @@ public record AdoptionSelector(Map<String, String> patterns) {
                                 .formatted(attribute, pattern));
             }
         });
+    }
+
+    /** Why it matches no process, with the way out; empty if it may match one. */
+    public Optional<String> againstProcesses() {
+        return patterns.keySet().stream()
+                .filter(attribute -> !OF_PROCESSES.contains(attribute)
+                        && (!attribute.startsWith(VARIABLE) || attribute.equals(VARIABLE)))
+                .findFirst()
+                .map(unknown -> "it names the attribute '%s', which processes do not have; they have %s, %sNAME"
+                        .formatted(unknown, String.join(", ", OF_PROCESSES), VARIABLE));
     }
 
     /** For example {@code command=*train.py*, user=ml}. */

@@ -1,6 +1,5 @@
 package io.lendstream.launcher.declare;
 
-import io.lendstream.actuator.adoption.ProcessSelector;
 import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.Event;
@@ -95,7 +94,7 @@ final class ApplyPlan {
                                     object.shown(), named.get(), object.name().domain()));
         }
         adoptOf(change.after())
-                .flatMap(ProcessSelector::complaint)
+                .flatMap(AdoptionSelector::againstProcesses)
                 .ifPresent(why -> warnings.add("WARNING: nothing is taken over for %s by its 'adopt': %s. Correct it."
                         .formatted(object.shown(), why)));
         if (change.after() instanceof TrainingJob job) {

@@ -74,7 +74,7 @@ final class TrustRule implements HistoryRule {
     private static boolean isTakenOver(Owner owner, ReplayedEvent replayed) {
         return owner.holdingJob()
                 .flatMap(replayed.state().jobs()::get)
-                .filter(job -> job.spec().adopt().isPresent())
+                .filter(replayed.scheduler().settings().model().users()::isTakenOver)
                 .isPresent();
     }
 

@@ -212,7 +212,8 @@ final class Adoption {
             builder.own(unit, new Owner.Binding(tenant, id, by, lease, Owner.Binding.ADOPTION));
         }
         JobState next = job.allocated(allocation, changes.sliceShare(units), id, by, builder.now())
-                .aiming(units);
+                .aiming(units)
+                .takenOver();
         builder.put(parts.size() > 1 ? next.awaiting(changes.actuators(units)) : next);
     }
 

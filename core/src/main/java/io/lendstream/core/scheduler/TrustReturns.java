@@ -60,7 +60,7 @@ record TrustReturns(StepBuilder builder, SchedulerSettings settings) {
         return unit.owner()
                 .holdingJob()
                 .flatMap(builder.jobs()::get)
-                .filter(job -> job.spec().adopt().isPresent())
+                .filter(settings.model().users()::isTakenOver)
                 .isPresent();
     }
 

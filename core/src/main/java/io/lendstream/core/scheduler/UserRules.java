@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Vacancy;
 import java.time.Duration;
@@ -88,6 +89,11 @@ public record UserRules(
     /** Whether the stricter rules on what was taken over, and on GPUs that come back, are in force. */
     boolean isStrict() {
         return heeded && strict;
+    }
+
+    /** Whether what a job runs was taken over. Without the stricter rules that is what its owner declares now. */
+    public boolean isTakenOver(JobState job) {
+        return isStrict() ? job.isTakenOver() : job.spec().adopt().isPresent();
     }
 
     /** A quarantine whose cause is gone with what runs there. */

@@ -12,16 +12,21 @@ import java.util.Optional;
  * @param sliceShare where that is a MIG instance, the share of a GPU that it is
  * @param target GPUs that the plan wants it to hold; equals the allocation's when nothing is to change
  * @param paused the host memory that it has without GPUs; empty if it is not paused
+ * @param origin who started what runs on its GPUs, whatever its owner declares later
  */
 public record JobGrant(
-        Allocation allocation, Optional<Double> sliceShare, List<GpuId> target, Optional<PausedAt> paused) {
+        Allocation allocation,
+        Optional<Double> sliceShare,
+        List<GpuId> target,
+        Optional<PausedAt> paused,
+        Origin origin) {
     public JobGrant {
         target = GpuId.sorted(target);
     }
 
     /** The GPUs of a job that is not paused. */
     JobGrant(Allocation allocation, Optional<Double> sliceShare, List<GpuId> target) {
-        this(allocation, sliceShare, target, Optional.empty());
+        this(allocation, sliceShare, target, Optional.empty(), Origin.LENDSTREAM);
     }
 
     int gpus() {
@@ -29,12 +34,23 @@ public record JobGrant(
     }
 
     JobGrant aiming(List<GpuId> next) {
-        return new JobGrant(allocation, sliceShare, next, paused);
+        return new JobGrant(allocation, sliceShare, next, paused, origin);
     }
 
-    /** A pause ends where the job gets GPUs. */
+    /** A pause ends where the job gets GPUs. One that has none is started on its next ones by Lendstream. */
     JobGrant holding(Allocation next, Optional<Double> share) {
-        return new JobGrant(next, share, target, next.gpus().isEmpty() ? paused : Optional.empty());
+        boolean goesOn = gpus() > 0 && !next.gpus().isEmpty();
+        return new JobGrant(
+                next,
+                share,
+                target,
+                next.gpus().isEmpty() ? paused : Optional.empty(),
+                goesOn ? origin : Origin.LENDSTREAM);
+    }
+
+    /** The same for a job of which it is known who started what runs on its GPUs. */
+    JobGrant from(Origin known) {
+        return new JobGrant(allocation, sliceShare, target, paused, known);
     }
 
     /** The same when the last change is in force. Unless that was a pause, nothing is in host memory any more. */
@@ -43,12 +59,17 @@ public record JobGrant(
     }
 
     JobGrant paused(Optional<PausedAt> at) {
-        return new JobGrant(allocation, sliceShare, target, at);
+        return new JobGrant(allocation, sliceShare, target, at, origin);
     }
 
     /** The same in which two units stand for each other. */
     JobGrant exchanging(GpuId one, GpuId other) {
-        return new JobGrant(allocation.exchanging(one, other), sliceShare, GpuId.exchanged(target, one, other));
+        return new JobGrant(
+                allocation.exchanging(one, other),
+                sliceShare,
+                GpuId.exchanged(target, one, other),
+                Optional.empty(),
+                origin);
     }
 
     JobGrant without(List<GpuId> lost) {
@@ -58,6 +79,7 @@ public record JobGrant(
                 rest.isEmpty() ? Allocation.suspended(allocation.mechanism()) : allocation.on(rest),
                 rest.isEmpty() ? Optional.empty() : sliceShare,
                 target.stream().filter(gpu -> !lost.contains(gpu)).toList(),
-                paused);
+                paused,
+                rest.isEmpty() ? Origin.LENDSTREAM : origin);
     }
 }

@@ -149,6 +149,17 @@ public record JobState(
         return spec.adopt().isPresent() && usage.startedAt().isEmpty();
     }
 
+    /** Whether what runs on its GPUs was taken over as it ran, also if its owner declares nothing of that any more. */
+    public boolean isTakenOver() {
+        return grant.origin() == Origin.ADOPTED
+                || (grant.origin() == Origin.UNKNOWN && spec.adopt().isPresent());
+    }
+
+    /** The same after the decision that takes over what runs on its GPUs. */
+    public JobState takenOver() {
+        return with(grant.from(Origin.ADOPTED), change, usage);
+    }
+
     /** Whether no plan starts it: it runs already and is not taken over yet, or its program could not be run. */
     public boolean isHeldBack() {
         return awaitsAdoption() || (gpus() == 0 && waitsForProgram());
@@ -292,11 +303,12 @@ public record JobState(
      */
     public JobState described(TrainingJob next, long event) {
         LearnedTraits traits = learned.redeclared(spec, next);
+        JobGrant known = grant.from(isTakenOver() ? Origin.ADOPTED : Origin.LENDSTREAM);
         return new JobState(
                 next,
                 work,
                 traits,
-                next.adopt().isPresent() && usage.startedAt().isEmpty() ? grant.aiming(List.of()) : grant,
+                next.adopt().isPresent() && usage.startedAt().isEmpty() ? known.aiming(List.of()) : known,
                 next.equals(spec) ? change : change.with(Optional.empty()),
                 usage,
                 lastProgressAt,
@@ -344,19 +356,9 @@ public record JobState(
                 && grant.paused().isPresent();
     }
 
-    private JobState with(JobGrant nextGrant, LastChange nextChange, JobUsage nextUsage) {
+    private JobState with(JobGrant held, LastChange last, JobUsage used) {
         return new JobState(
-                spec,
-                work,
-                learned,
-                nextGrant,
-                nextChange,
-                nextUsage,
-                lastProgressAt,
-                standing,
-                admission,
-                lastEvent,
-                goodput);
+                spec, work, learned, held, last, used, lastProgressAt, standing, admission, lastEvent, goodput);
     }
 
     private LearnedTraits learnedFrom(TrainingProgress said, FitRule rule) {

@@ -39,9 +39,16 @@ class AdoptedLoansTest {
     private static final Tenant BERT = new Tenant.Job(new JobId("bert"));
     private static final List<GpuId> USED = List.of(new GpuId("n-g0"), new GpuId("n-g1"));
 
-    private final Scenario story = new Scenario(new Scheduler(
-            Policies.parse("deepboot"), SchedulerSettings.of(Map.of("heed-users", "true", "first-trust", "advise"))));
+    private static final AdoptionSelector SELECTOR = new AdoptionSelector(Map.of("command", "*train.py*"));
+
+    private Scenario story = story("true");
     private long samples;
+
+    private static Scenario story(String strict) {
+        return new Scenario(new Scheduler(
+                Policies.parse("deepboot"),
+                SchedulerSettings.of(Map.of("heed-users", "true", "first-trust", "advise", "strict-users", strict))));
+    }
 
     private void look(boolean isFound) {
         samples++;
@@ -69,7 +76,7 @@ class AdoptedLoansTest {
     /** A rigid job on two of four GPUs of inference is taken over at a level. */
     private void adopted() {
         story.node("n", Pool.INFERENCE, 4).actuator("actuator", Abilities.USUAL, "n");
-        story.tell(story.jobRecord("bert", 2, false).adopting(new AdoptionSelector(Map.of("command", "*train.py*"))));
+        story.tell(story.jobRecord("bert", 2, false).adopting(SELECTOR));
         for (int i = 0; i < 3; i++) {
             rate();
             story.after(ofSeconds(20));
@@ -146,5 +153,58 @@ class AdoptedLoansTest {
 
         assertThat(decided(Action.Renew.class).stream().filter(each -> !each.advisory()))
                 .hasSize(renewed);
+    }
+
+    @Test
+    void itStaysIfItsOwnerDeclaresNoSelectorAnyMore() {
+        story.service("other", 0);
+        adopted();
+        watched(ofMinutes(1));
+
+        story.tell(story.jobRecord("bert", 2, false));
+        watched(ofMinutes(30));
+
+        assertStays();
+    }
+
+    /** A replay of a log of an older version decides as that version did. */
+    @Test
+    void beforeThisRuleItsOwnersLastWordDecided() {
+        story = story("false");
+        story.service("other", 0);
+        adopted();
+        watched(ofMinutes(1));
+
+        story.tell(story.jobRecord("bert", 2, false));
+        watched(ofMinutes(30));
+
+        assertThat(story.count("lent")).isZero();
+    }
+
+    @Test
+    void aSelectorDeclaredLaterKeepsNoLoan() {
+        lentByAPlan();
+
+        story.tell(story.jobRecord("bert", 2, false).adopting(SELECTOR));
+        watched(ofMinutes(2));
+        story.trust(TrustLevel.ADVISE, false);
+        watched(ofMinutes(2));
+
+        assertThat(decided(Action.Reclaim.class)).hasSize(1).noneMatch(Decision::advisory);
+        assertThat(story.count("lent")).isZero();
+    }
+
+    /** A job that Lendstream starts on two idle GPUs of inference. */
+    private void lentByAPlan() {
+        story.service("other", 0).node("n", Pool.INFERENCE, 4).actuator("actuator", Abilities.USUAL, "n");
+        story.tell(story.jobRecord("bert", 2, false));
+        watched(ofMinutes(3));
+        story.trust(TrustLevel.ALL, true);
+        for (int i = 0; i < 15; i++) {
+            rate();
+            story.after(ofSeconds(20)).settled().progress("bert", JobPhase.RUNNING);
+            look(false);
+        }
+        assertThat(story.count("lent")).isEqualTo(2);
     }
 }

@@ -23,6 +23,13 @@ record AdoptionFailure(StepBuilder builder) {
 
     private static final Duration TRIED_AGAIN_AFTER = Duration.ofMinutes(10);
 
+    /** Whether a unit whose time had come was undone just now with another unit of its job: nothing more is due for it. */
+    static boolean hasUndone(GpuState gpu, UserRules rules) {
+        return rules.isStrict()
+                && gpu.owner().asForeign().isPresent()
+                && gpu.owner().dueAt().isEmpty();
+    }
+
     /** Undoes it for a unit; of a job for all of its units. */
     void undo(GpuState gpu, Owner.Binding binding) {
         builder.invalidatePlan();
@@ -38,13 +45,22 @@ record AdoptionFailure(StepBuilder builder) {
 
     /** Undoes that of a job which has lost a unit meanwhile; whether it was one. Nothing may be stopped for that. */
     boolean undoes(JobState job) {
-        boolean isAdopted = job.allocation().gpus().stream()
-                .flatMap(gpu -> builder.gpus().get(gpu).stream())
-                .anyMatch(unit -> unit.owner().isAdoption());
+        boolean isAdopted = isUnanswered(job);
         if (isAdopted) {
             undo(job);
         }
         return isAdopted;
+    }
+
+    /** Whether a job keeps its units until actuators have said that they have it: strangers may run there until then. */
+    boolean keeps(JobState job, UserRules rules) {
+        return rules.isStrict() && isUnanswered(job);
+    }
+
+    private boolean isUnanswered(JobState job) {
+        return job.allocation().gpus().stream()
+                .flatMap(gpu -> builder.gpus().get(gpu).stream())
+                .anyMatch(unit -> unit.owner().isAdoption());
     }
 
     private void undo(JobState job) {

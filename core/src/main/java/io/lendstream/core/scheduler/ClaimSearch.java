@@ -200,7 +200,11 @@ final class ClaimSearch {
         }
         List<GpuId> free = free(ask, supply.open());
         QuotaVictims victims = new QuotaVictims(
-                builder, kept, QuotaVictims.Wanted.by(builder, ask.job(), queue, ask.kind(), mayLend), supply.held());
+                builder,
+                settings,
+                kept,
+                QuotaVictims.Wanted.by(builder, ask.job(), queue, ask.kind(), mayLend),
+                supply.held());
         int ofOwn = over > ROUNDING ? victims.take(true, (int) Math.ceil(over - ROUNDING)) : 0;
         if (ofOwn < over - ROUNDING) {
             return Optional.empty();

@@ -54,7 +54,11 @@ final class Deadlines {
         due.addAll(until(builder.clusterIndex().gpus().loans(), builder.now().minus(settings.notice())));
         for (GpuId id : due) {
             GpuState gpu = builder.gpu(id);
-            gpu.owner().match(new Expiry(gpu, decides, unbound, unboundGroups)).run();
+            if (!AdoptionFailure.hasUndone(gpu, settings.model().users())) {
+                gpu.owner()
+                        .match(new Expiry(gpu, decides, unbound, unboundGroups))
+                        .run();
+            }
         }
         unbound.forEach(this::undo);
         unboundGroups

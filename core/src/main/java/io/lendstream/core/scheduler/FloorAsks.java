@@ -89,6 +89,7 @@ final class FloorAsks {
         }
         QuotaVictims victims = new QuotaVictims(
                 builder,
+                settings,
                 kept,
                 new QuotaVictims.Wanted(
                         Integer.MAX_VALUE,

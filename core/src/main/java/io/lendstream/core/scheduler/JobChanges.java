@@ -52,11 +52,15 @@ final class JobChanges {
 
     /**
      * Gives a job exactly these GPUs. GPUs that it gains must be free; GPUs that it loses are released. A job that
-     * loses all of them is paused, if it can be.
+     * loses all of them is paused, if it can be. Nothing happens before actuators have said that they took it over: the
+     * release of what they refuse would free a GPU on which a stranger runs.
      *
      * @param by the deadline for the release of lost GPUs
      */
     void change(JobState job, List<GpuId> gpus, Instant by, Reason reason) {
+        if (new AdoptionFailure(builder).keeps(job, settings.model().users())) {
+            return;
+        }
         Set<GpuId> held = new HashSet<>(job.allocation().gpus());
         Set<GpuId> wanted = new HashSet<>(gpus);
         List<GpuId> gained =

@@ -97,6 +97,7 @@ final class LimitReturns {
         }
         QuotaVictims victims = new QuotaVictims(
                 builder,
+                settings,
                 builder.ledger(),
                 new QuotaVictims.Wanted(
                         Integer.MAX_VALUE,

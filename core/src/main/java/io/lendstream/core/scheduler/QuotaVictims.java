@@ -33,6 +33,7 @@ final class QuotaVictims {
     private static final double ROUNDING = 1e-6;
 
     private final StepBuilder builder;
+    private final SchedulerSettings settings;
     private final QueueLedger kept;
     private final Wanted wanted;
     private final Supplier<List<Held>> held;
@@ -82,13 +83,19 @@ final class QuotaVictims {
     }
 
     /** Selects among all jobs. */
-    QuotaVictims(StepBuilder builder, QueueLedger kept, Wanted wanted) {
-        this(builder, kept, wanted, () -> all(builder));
+    QuotaVictims(StepBuilder builder, SchedulerSettings settings, QueueLedger kept, Wanted wanted) {
+        this(builder, settings, kept, wanted, () -> all(builder));
     }
 
     /** Selects among some jobs and GPUs of theirs. */
-    QuotaVictims(StepBuilder builder, QueueLedger kept, Wanted wanted, Supplier<List<Held>> held) {
+    QuotaVictims(
+            StepBuilder builder,
+            SchedulerSettings settings,
+            QueueLedger kept,
+            Wanted wanted,
+            Supplier<List<Held>> held) {
         this.builder = builder;
+        this.settings = settings;
         this.kept = kept;
         this.wanted = wanted;
         this.held = held;
@@ -132,7 +139,10 @@ final class QuotaVictims {
             JobState job = some.job();
             Optional<ClusterQueue> queue =
                     builder.entities().queueOf(new Tenant.Job(job.spec().job()));
-            if (queue.isEmpty() || job.isOnSlice() || !mayGive(job, queue.get(), own)) {
+            if (queue.isEmpty()
+                    || job.isOnSlice()
+                    || !mayGive(job, queue.get(), own)
+                    || new AdoptionFailure(builder).keeps(job, settings.model().users())) {
                 continue;
             }
             List<GpuId> units = some.gpus().stream().filter(this::isUsable).toList();

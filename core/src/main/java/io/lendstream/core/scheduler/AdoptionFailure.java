@@ -9,6 +9,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.ReplicaGroup;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -55,6 +56,12 @@ record AdoptionFailure(StepBuilder builder) {
     /** Whether a job keeps its units until actuators have said that they have it: strangers may run there until then. */
     boolean keeps(JobState job, UserRules rules) {
         return rules.isStrict() && isUnanswered(job);
+    }
+
+    /** Whether what is left of a replica keeps its units until an actuator has said that it has them. */
+    boolean keeps(ReplicaGroup group, UserRules rules) {
+        return rules.isStrict()
+                && group.units().stream().anyMatch(unit -> unit.owner().isAdoption() && !unit.isHere());
     }
 
     private boolean isUnanswered(JobState job) {

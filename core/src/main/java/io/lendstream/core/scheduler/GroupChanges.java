@@ -122,11 +122,15 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
         return replicas.stream().flatMap(replica -> replica.units().stream()).toList();
     }
 
-    /** Stops what is left of replicas that have lost units, or of which a unit could not be bound. */
+    /**
+     * Stops what is left of replicas that have lost units, or of which a unit could not be bound. What is to be taken
+     * over is not stopped before actuators have said that they have it.
+     */
     void stopBroken() {
         Map<ServiceId, List<ReplicaGroup>> broken = new LinkedHashMap<>();
+        AdoptionFailure adoptions = new AdoptionFailure(builder);
         for (ReplicaGroup group : ReplicaGroup.all(builder.clusterIndex())) {
-            if (!group.isComplete()) {
+            if (!group.isComplete() && !adoptions.keeps(group, settings.model().users())) {
                 broken.computeIfAbsent(group.service(), any -> new ArrayList<>())
                         .add(group);
             }

@@ -4,6 +4,7 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
@@ -14,11 +15,13 @@ import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
 import java.time.Duration;
@@ -32,6 +35,7 @@ import org.junit.jupiter.api.Test;
 class UnansweredAdoptionTest {
     private static final String TRAIN = "process/4711-99";
     private static final Tenant BERT = new Tenant.Job(new JobId("bert"));
+    private static final Tenant CHAT = new Tenant.Service(new ServiceId("chat"));
     private static final AdoptionSelector SELECTOR = new AdoptionSelector(Map.of("command", "*train.py*"));
     private static final Map<String, String> SETTINGS = Map.of(
             "heed-users", "true", "heed-intruders", "true", "quarantine-evidence", "PT10M", "remember-users", "true");
@@ -181,5 +185,44 @@ class UnansweredAdoptionTest {
         endsUnanswered();
 
         assertThat(story.count("releasing")).isEqualTo(2);
+    }
+
+    /** A replica of two GPUs that loses one of them to an error before its adoption is answered. */
+    private Decision losesAGpu() {
+        claimedBy = CHAT;
+        node(Pool.INFERENCE, 3);
+        ReplicaShape shape = ReplicaShape.of("tp2", 2, 1, 10, ofSeconds(30));
+        story.tell(story.serviceRecord("chat", 1).adopting(SELECTOR).inShapes(List.of(shape)));
+        Decision adoption = adoption();
+        samples++;
+        GpuSample broken = Scenario.sample(gpu(0), Optional.of(79)).withUsers(List.of(TRAIN));
+        story.tell(new GpuTelemetry(new NodeId("n"), Scenario.DOMAIN, "boot-1", samples, story.now(), List.of(broken)));
+        assertThat(story.owner("n-g0").label()).isEqualTo("quarantined");
+        return adoption;
+    }
+
+    @Test
+    void aRefusedReplicaThatHasLostAGpuLeavesTheOtherForeign() {
+        Decision adoption = losesAGpu();
+        assertThat(story.owner("n-g1").label()).isEqualTo("binding");
+
+        report(Outcome.FAILED, adoption, CHAT);
+        assertThat(story.owner("n-g1").label()).isEqualTo("foreign");
+        report(Outcome.RELEASED, adoption, CHAT);
+        story.rate("other", 40).after(ofSeconds(1));
+
+        assertThat(story.owner("n-g1").label()).isEqualTo("foreign");
+        assertThat(story.decisions()).noneMatch(decision -> decision.action() instanceof Action.Idle);
+    }
+
+    @Test
+    void whatIsLeftOfAReplicaIsStoppedOnceItIsTakenOver() {
+        Decision adoption = losesAGpu();
+
+        report(Outcome.BOUND, adoption, CHAT);
+
+        assertThat(last().action()).isInstanceOf(Action.Idle.class);
+        assertThat(last().action().gpus()).containsExactly(gpu(1));
+        assertThat(story.owner("n-g1").label()).isEqualTo("releasing");
     }
 }

@@ -11,7 +11,6 @@ import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
-import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -126,19 +125,12 @@ final class Adoption {
         if (foreign.isEmpty() || isPart) {
             return;
         }
-        List<AdoptionClaim> claims = new ArrayList<>();
-        for (List<GpuId> units : tenant.isJob()
-                ? List.of(foreign)
-                : foreign.stream().map(List::of).toList()) {
-            FoundTenant held = new FoundTenant(
-                    builder.gpu(units.get(0)).nodeId(),
-                    "actuator " + report.actuator(),
-                    List.of(tenant),
-                    Optional.empty(),
-                    "");
-            claims.add(new AdoptionClaim(held, Optional.of(tenant), units, Optional.empty(), Optional.empty()));
+        List<AdoptionClaim> claims = new LateClaims(
+                        builder.entities(), builder.now(), settings.model().users())
+                .of(report, foreign);
+        if (claims.stream().allMatch(AdoptionClaim::isClear)) {
+            adopt(tenant, claims);
         }
-        adopt(tenant, claims);
     }
 
     /** On how many GPUs the adoption of a job was undone; 0 if that is not known. */

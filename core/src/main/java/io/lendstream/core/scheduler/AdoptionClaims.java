@@ -136,7 +136,7 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
     }
 
     /** Why nothing is taken over on a node now. */
-    private Optional<String> against(NodeState node) {
+    Optional<String> against(NodeState node) {
         boolean isSilent = node.lastSampleAt()
                 .filter(last -> !last.plus(FRESH).isBefore(now))
                 .isEmpty();
@@ -176,7 +176,8 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                 service -> ofService(claim, entities.services().get(service.service()), seen, units)));
     }
 
-    private static Optional<String> againstUnits(FoundTenant found, List<GpuState> units) {
+    /** What speaks against some units: another user of them, or none. */
+    static Optional<String> againstUnits(FoundTenant found, List<GpuState> units) {
         if (units.isEmpty()) {
             return Optional.of("no agent reports a free or foreign GPU that it uses");
         }

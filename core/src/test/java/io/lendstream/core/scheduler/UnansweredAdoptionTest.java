@@ -5,6 +5,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
@@ -24,11 +25,15 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.state.GpuState;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** Between an adoption and its answer a stranger may run on the GPUs: nobody else gets them. */
@@ -44,6 +49,7 @@ class UnansweredAdoptionTest {
     private final Map<GpuId, List<String>> users = new TreeMap<>();
     private Tenant claimedBy = BERT;
     private boolean isFound = true;
+    private final Set<NodeId> silent = new TreeSet<>();
     private long samples;
 
     private static Scenario story(String strict) {
@@ -64,10 +70,14 @@ class UnansweredAdoptionTest {
 
     private void look() {
         samples++;
-        List<GpuSample> all = story.state().gpus().stream()
-                .map(unit -> GpuSample.of(unit.gpuId()).build().withUsers(users.getOrDefault(unit.gpuId(), List.of())))
-                .toList();
-        story.tell(new GpuTelemetry(new NodeId("n"), Scenario.DOMAIN, "boot-1", samples, story.now(), all));
+        Map<NodeId, List<GpuSample>> byNode = new TreeMap<>();
+        for (GpuState unit : story.state().gpus().values()) {
+            byNode.computeIfAbsent(unit.nodeId(), any -> new ArrayList<>())
+                    .add(GpuSample.of(unit.gpuId()).build().withUsers(users.getOrDefault(unit.gpuId(), List.of())));
+        }
+        silent.forEach(byNode::remove);
+        byNode.forEach((node, all) ->
+                story.tell(new GpuTelemetry(node, Scenario.DOMAIN, "boot-1", samples, story.now(), all)));
         FoundTenant train = new FoundTenant(new NodeId("n"), TRAIN, List.of(claimedBy), Optional.empty(), "train.py");
         story.tell(ActuationReport.found(
                 Scenario.DOMAIN,
@@ -224,5 +234,64 @@ class UnansweredAdoptionTest {
         assertThat(last().action()).isInstanceOf(Action.Idle.class);
         assertThat(last().action().gpus()).containsExactly(gpu(1));
         assertThat(story.owner("n-g1").label()).isEqualTo("releasing");
+    }
+
+    /** A replica that an actuator takes over and reports only after its adoption was undone. */
+    private Decision answeredLate(String... then) {
+        claimedBy = CHAT;
+        node(Pool.INFERENCE, 2);
+        users.remove(gpu(1));
+        story.tell(story.serviceRecord("chat", 1).adopting(SELECTOR));
+        Decision adoption = adoption();
+        isFound = false;
+        users.put(gpu(0), List.of(then));
+        watched(ofMinutes(6));
+        assertThat(story.owner("n-g0").label()).isEqualTo("foreign");
+        report(Outcome.HOLDS, adoption, CHAT);
+        return adoption;
+    }
+
+    private long adoptions() {
+        return story.decisions().stream()
+                .filter(decision -> decision.action().asAdopt().isPresent())
+                .count();
+    }
+
+    @Test
+    void aLateAnswerTakesOverWhatAgentsShowAlone() {
+        answeredLate(TRAIN);
+
+        Decision second = last();
+        assertThat(second.action().asAdopt().orElseThrow().found())
+                .containsExactly(new Adopted(TRAIN, List.of(gpu(0))));
+        assertThat(second.reason().text()).endsWith("process/4711-99 on n (actuator test has it already)");
+        report(Outcome.BOUND, second, CHAT);
+        assertThat(story.owner("n-g0").label()).isEqualTo("serving");
+        assertHistoryIsLegal();
+    }
+
+    @Test
+    void aLateAnswerDoesNotTakeOverAGpuThatAStrangerUsesToo() {
+        Decision adoption = answeredLate(TRAIN, "process/9-9");
+        assertThat(adoptions()).isEqualTo(1);
+
+        users.put(gpu(0), List.of(TRAIN));
+        watched(ofMinutes(1));
+        report(Outcome.HOLDS, adoption, CHAT);
+        assertThat(adoptions()).as("the stranger has gone").isEqualTo(2);
+    }
+
+    @Test
+    void aLateAnswerTakesNothingOverWhileTheAgentIsSilent() {
+        story.node("m", Pool.TRAINING, 1).node("k", Pool.TRAINING, 1);
+        Decision adoption = answeredLate(TRAIN, "process/9-9");
+        users.put(gpu(0), List.of(TRAIN));
+        watched(ofMinutes(1));
+        silent.add(new NodeId("n"));
+        watched(ofMinutes(2));
+
+        report(Outcome.HOLDS, adoption, CHAT);
+
+        assertThat(adoptions()).isEqualTo(1);
     }
 }

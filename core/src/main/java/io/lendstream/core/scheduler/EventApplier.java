@@ -275,7 +275,7 @@ final class EventApplier implements Event.Cases<Runnable> {
         NodeState before = node.get();
         builder.put(before.sampled(telemetry.bootId(), telemetry.sequence(), telemetry.at()));
         for (GpuSample sample : telemetry.gpus()) {
-            sample.errors().lastXid().ifPresent(xid -> tell(sample.gpuId(), xid));
+            heed(sample.gpuId(), sample.errors());
         }
         new SlotSamples(builder, inventory).take(telemetry);
         if (model.users().heeded()) {
@@ -283,17 +283,33 @@ final class EventApplier implements Event.Cases<Runnable> {
         }
     }
 
-    private void tell(GpuId id, int xid) {
+    /** An old error that is still reported, as after a reset, is no news; the next one of the same number is. */
+    private void heed(GpuId id, GpuSample.Errors errors) {
+        Optional<Integer> last = errors.lastXid();
+        if (last.isEmpty() && !model.users().isStrict()) {
+            return;
+        }
         Optional<GpuState> gpu =
-                builder.gpus().get(id).filter(known -> !known.lastXid().equals(Optional.of(xid)));
+                builder.gpus().get(id).filter(known -> !known.lastXid().equals(last) || isFatalAgain(known, errors));
         gpu.ifPresent(known -> {
-            builder.put(known.withXid(xid));
-            boolean isFatal = FATAL_XIDS.contains(xid);
-            inventory.evidence().erred(builder.gpu(id), xid, isFatal);
-            if (isFatal) {
-                inventory.quarantineUntilReset(builder.gpu(id), "XID " + xid);
-            }
+            builder.put(known.withXid(last));
+            last.ifPresent(xid -> heed(id, xid));
         });
+    }
+
+    private void heed(GpuId id, int xid) {
+        boolean isFatal = FATAL_XIDS.contains(xid);
+        inventory.evidence().erred(builder.gpu(id), xid, isFatal);
+        if (isFatal) {
+            inventory.quarantineUntilReset(builder.gpu(id), "XID " + xid);
+        }
+    }
+
+    /** Whether a unit had an error that needs a reset, since its owner changed: since the last reset, for one. */
+    private boolean isFatalAgain(GpuState unit, GpuSample.Errors errors) {
+        return model.users().isStrict()
+                && errors.lastXid().filter(FATAL_XIDS::contains).isPresent()
+                && errors.lastXidAt().filter(unit.since()::isBefore).isPresent();
     }
 
     private void take(ControlCommand command) {

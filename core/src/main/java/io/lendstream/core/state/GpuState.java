@@ -219,7 +219,7 @@ public record GpuState(
         return with(history.withWarmHits(hits));
     }
 
-    public GpuState withXid(int xid) {
+    public GpuState withXid(Optional<Integer> xid) {
         return with(history.withXid(xid));
     }
 

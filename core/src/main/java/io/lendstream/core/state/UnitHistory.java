@@ -56,9 +56,8 @@ public record UnitHistory(
         return new UnitHistory(failedBinds, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService, empty, users);
     }
 
-    UnitHistory withXid(int xid) {
-        return new UnitHistory(
-                failedBinds, warmHits, Optional.of(xid), boundBy, slotStart, slotEnd, lastService, empty, seen);
+    UnitHistory withXid(Optional<Integer> xid) {
+        return new UnitHistory(failedBinds, warmHits, xid, boundBy, slotStart, slotEnd, lastService, empty, seen);
     }
 
     /** A unit that an actuator has bound. */

@@ -277,7 +277,7 @@ class JobChangesTest {
     void aJobThatLostNothingIsLeftAlone() {
         trainsOn("a", "infer-a-g0");
         StepBuilder builder = state.draft();
-        builder.put(builder.gpu(new GpuId("infer-a-g0")).withXid(13));
+        builder.put(builder.gpu(new GpuId("infer-a-g0")).withXid(Optional.of(13)));
 
         new JobChanges(builder, settings).dropLostGpus(true);
 

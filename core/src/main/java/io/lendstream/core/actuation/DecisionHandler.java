@@ -1,10 +1,12 @@
 package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.JobChange;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.id.GpuId;
@@ -334,9 +336,28 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
                     new Timings(Optional.empty(), Optional.of(Duration.ZERO), Optional.empty(), Optional.empty()),
                     "nothing ran there any more"));
         }
+        change.givenUp().forEach(each -> giveUp(change.tenant(), each));
         state.steps().expedite(decision.id(), change.alreadyLeaving(), accepted.by(), state.clock());
         starter.start(accepted);
         return reports;
+    }
+
+    /** Something that was taken over is not the tenant's any more. The driver lets it go, because no order names it. */
+    private void giveUp(Tenant tenant, Adopted one) {
+        state.steps().withdraw(one.units(), step -> true);
+        state.free(one.units());
+        reports.add(state.report(
+                        decision.id(),
+                        Outcome.RELEASED,
+                        one.units(),
+                        Optional.of(tenant),
+                        Timings.NONE,
+                        "given up, as the decision does not know of it: %s runs on".formatted(one.user()))
+                .leaving(one.units().stream()
+                        .flatMap(gpu -> state.inventory().nodeOf(gpu).stream())
+                        .distinct()
+                        .map(node -> new FoundTenant(node, one.user(), List.of(tenant), Optional.empty(), ""))
+                        .toList()));
     }
 
     private void accepted(Collection<GpuId> gpus, String remark) {

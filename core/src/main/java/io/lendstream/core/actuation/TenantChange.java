@@ -1,5 +1,6 @@
 package io.lendstream.core.actuation;
 
+import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.util.ArrayList;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * The change of a tenant's GPUs by a decision. Each GPU that the decision names is in one of the lists.
@@ -18,6 +20,8 @@ import java.util.TreeSet;
  * @param alreadyLeaving named GPUs that the tenant is already leaving
  * @param free named GPUs that are free
  * @param foreign named GPUs that another tenant has
+ * @param givenUp what something else has started and the tenant has, on GPUs of which the decision knows nothing: an
+ *     adoption that was undone elsewhere. It is not the tenant's any more, and goes on
  */
 record TenantChange(
         Tenant tenant,
@@ -26,7 +30,8 @@ record TenantChange(
         List<GpuId> gained,
         List<GpuId> alreadyLeaving,
         List<GpuId> free,
-        List<GpuId> foreign) {
+        List<GpuId> foreign,
+        List<Adopted> givenUp) {
     TenantChange {
         kept = List.copyOf(kept);
         leaving = List.copyOf(leaving);
@@ -34,6 +39,7 @@ record TenantChange(
         alreadyLeaving = List.copyOf(alreadyLeaving);
         free = List.copyOf(free);
         foreign = List.copyOf(foreign);
+        givenUp = List.copyOf(givenUp);
     }
 
     /**
@@ -46,6 +52,12 @@ record TenantChange(
             Holdings holdings, Tenant tenant, List<GpuId> named, Collection<GpuId> kept, List<GpuId> gained) {
         var leaving = new TreeSet<>(holdings.active(tenant));
         leaving.removeAll(kept);
+        List<Adopted> givenUp = holdings.adopted(leaving).stream()
+                .filter(each -> Stream.of(named, kept, gained)
+                        .flatMap(Collection::stream)
+                        .noneMatch(each.units()::contains))
+                .toList();
+        givenUp.forEach(each -> leaving.removeAll(each.units()));
         var alreadyLeaving = new ArrayList<GpuId>();
         var free = new ArrayList<GpuId>();
         var foreign = new ArrayList<GpuId>();
@@ -62,7 +74,8 @@ record TenantChange(
                 foreign.add(gpu);
             }
         }
-        return new TenantChange(tenant, List.copyOf(kept), List.copyOf(leaving), gained, alreadyLeaving, free, foreign);
+        return new TenantChange(
+                tenant, List.copyOf(kept), List.copyOf(leaving), gained, alreadyLeaving, free, foreign, givenUp);
     }
 
     /** The GPUs that are not as before afterwards, or are free already; sorted. */

@@ -20,7 +20,8 @@ import java.util.Optional;
  * @param reason why, where it is not the plain course
  * @param placements what is known about the units of tenants whose driver does not choose units; empty if each tenant
  *     has the named unit
- * @param found for {@link Outcome#FOUND}: all that the actuator finds and that some selector claims
+ * @param found for {@link Outcome#FOUND}: all that the actuator finds and that some selector claims; for {@link
+ *     Outcome#RELEASED}: what runs on there, which nobody stops
  * @param programFault whether the tenant's program is at fault, such as a missing one, and not the GPUs
  */
 public record ActuationReport(
@@ -110,6 +111,23 @@ public record ActuationReport(
     public ActuationReport ofProgram(boolean isAtFault) {
         return new ActuationReport(
                 domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, placements, found, isAtFault);
+    }
+
+    /** The same of a tenant that has left its GPUs, where something of it runs on. */
+    public ActuationReport leaving(List<FoundTenant> behind) {
+        return new ActuationReport(
+                domain,
+                decision,
+                actuator,
+                at,
+                outcome,
+                gpus,
+                tenant,
+                timings,
+                reason,
+                placements,
+                behind,
+                programFault);
     }
 
     @Override

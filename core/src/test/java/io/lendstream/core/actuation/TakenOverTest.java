@@ -93,6 +93,38 @@ class TakenOverTest {
                 .containsExactly(id);
     }
 
+    /** The adoption was undone by the scheduler, because another part of the job failed; it was taken over again there. */
+    @Test
+    void whatADecisionDoesNotKnowOfIsGivenUpAndNotStopped() {
+        DecisionId id = actuator.take(0, adopt());
+        actuator.done(1, new DriverEvent.Started(BERT, gpus("t1", "t2")));
+        actuator.done(1, new DriverEvent.InForce(BERT, id));
+        orders();
+        actuator.take(5, new Action.Resize(ActuatorFixture.BERT.job(), gpus("t3"), allocation("t3", "elsewhere")));
+
+        Order.Place place = place(orders().get(0));
+        assertThat(place.units()).isEqualTo(gpus("t3"));
+        assertThat(place.leaving()).isEmpty();
+        assertThat(place.adopted()).isEmpty();
+        assertThat(actuator.log)
+                .contains(
+                        "5 d/1/2 RELEASED t1,t2 (given up, as the decision does not know of it: process/4711-99 runs on)");
+        assertThat(actuator.holdings()).isEqualTo(List.of("t3 bert BINDING"));
+    }
+
+    @Test
+    void whatADecisionNamesLeaves() {
+        DecisionId id = actuator.take(0, adopt());
+        actuator.done(1, new DriverEvent.Started(BERT, gpus("t1", "t2")));
+        actuator.done(1, new DriverEvent.InForce(BERT, id));
+        orders();
+        actuator.take(5, new Action.Resize(ActuatorFixture.BERT.job(), gpus("t1", "t3"), allocation("t3")));
+
+        assertThat(place(orders().get(0)).leaving())
+                .as("also what the decision missed of the same process")
+                .isEqualTo(gpus("t1", "t2"));
+    }
+
     @Test
     void whatIsThereAlreadyStays() {
         DecisionId id = actuator.take(0, adopt());

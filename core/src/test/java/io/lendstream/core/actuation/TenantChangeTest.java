@@ -36,7 +36,15 @@ class TenantChangeTest {
 
         assertThat(change)
                 .isEqualTo(
-                        new TenantChange(BERT, gpus("t1"), gpus("t2"), gpus("t4"), gpus("t3"), gpus("t5"), gpus("i1")));
+                        new TenantChange(
+                                BERT,
+                                gpus("t1"),
+                                gpus("t2"),
+                                gpus("t4"),
+                                gpus("t3"),
+                                gpus("t5"),
+                                gpus("i1"),
+                                List.of()));
         assertThat(change.changing()).containsExactlyElementsOf(gpus("t2", "t3", "t4", "t5"));
         assertThat(change.isForeignOnly()).isFalse();
     }

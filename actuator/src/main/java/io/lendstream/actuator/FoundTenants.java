@@ -110,6 +110,7 @@ final class FoundTenants {
             return;
         }
         selectors.computeIfAbsent(domain, any -> new HashMap<>()).put(tenant, selector.get());
+        finder.ifPresent(with -> with.know(tenant, selector.get()));
     }
 
     void forget(DomainId domain, NodeId node) {

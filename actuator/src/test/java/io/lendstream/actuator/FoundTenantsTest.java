@@ -27,6 +27,7 @@ import io.lendstream.service.settings.Settings;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +42,7 @@ class FoundTenantsTest {
     private static final AdoptionSelector SELECTOR = new AdoptionSelector(Map.of("command", "*train.py*"));
 
     private final List<Map<Tenant, AdoptionSelector>> looks = new ArrayList<>();
+    private final Map<Tenant, AdoptionSelector> known = new HashMap<>();
     private final FoundTenants found = of("actuator.nodes=n1");
     private List<FoundProcess> there = List.of(process(1));
 
@@ -55,6 +57,11 @@ class FoundTenantsTest {
                     throw new IllegalStateException("cannot look");
                 }
                 return selectors.isEmpty() ? List.of() : there;
+            }
+
+            @Override
+            public void know(Tenant tenant, AdoptionSelector selector) {
+                known.put(tenant, selector);
             }
 
             @Override
@@ -109,6 +116,18 @@ class FoundTenantsTest {
                 1,
                 Duration.ofSeconds(30),
                 Optional.empty());
+    }
+
+    @Test
+    void aChangedSelectorCountsBeforeTheNextLook() {
+        found.know(node("n1"));
+        found.know(job("simulated").adopting(SELECTOR));
+        lookedAt(found, 0);
+        AdoptionSelector narrower = new AdoptionSelector(Map.of("command", "*train.py --run 7*"));
+        found.know(job("simulated").adopting(narrower));
+
+        assertThat(known).isEqualTo(Map.of(BERT, narrower));
+        assertThat(looks).hasSize(1);
     }
 
     @Test

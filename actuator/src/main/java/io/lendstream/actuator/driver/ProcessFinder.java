@@ -38,6 +38,11 @@ final class ProcessFinder implements TenantFinder {
                 .toList();
     }
 
+    @Override
+    public void know(Tenant tenant, AdoptionSelector selector) {
+        host.know(Map.of(tenant, selector));
+    }
+
     private boolean maySignal(FoundProcess found) {
         if (signalled.contains(found.user())) {
             return true;

@@ -15,6 +15,9 @@ public interface TenantFinder {
      */
     List<FoundProcess> find(Map<Tenant, AdoptionSelector> selectors);
 
+    /** Learns a selector, before anything is found by it: nothing else of its tenant is taken over from now on. */
+    void know(Tenant tenant, AdoptionSelector selector);
+
     /** Why a selector claims nothing, with the way out; empty without a fault. */
     Optional<String> complaint(AdoptionSelector selector);
 }

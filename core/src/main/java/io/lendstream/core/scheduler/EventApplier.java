@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -22,6 +23,7 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.FitRule;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.ApplicationPrior;
@@ -129,6 +131,9 @@ final class EventApplier implements Event.Cases<Runnable> {
                 return;
             }
             builder.put(known.map(before -> before.describedBy(service)).orElseGet(() -> ServiceState.of(service)));
+            Optional<AdoptionSelector> claimed =
+                    known.flatMap(before -> before.spec().adopt());
+            heed(new Tenant.Service(service.service()), claimed, service.adopt());
             new ProgramWaits(builder).declared(service.service());
             if (service.queue()
                     .or(() -> known.flatMap(before -> before.spec().queue()))
@@ -167,6 +172,9 @@ final class EventApplier implements Event.Cases<Runnable> {
                     .orElseGet(() -> JobState.of(counted, builder.eventSequence()));
             builder.put(settings.learn() ? new ApplicationMemory(builder, settings).given(described) : described);
             new ProgramWaits(builder).declared(job.job());
+            Optional<AdoptionSelector> claimed =
+                    known.flatMap(before -> before.spec().adopt());
+            heed(new Tenant.Job(job.job()), claimed, job.adopt());
             boolean comesToQueue = known.filter(before -> before.spec().queue().equals(job.queue()))
                     .isEmpty();
             if (comesToQueue) {
@@ -176,6 +184,19 @@ final class EventApplier implements Event.Cases<Runnable> {
                         .ifPresent(queue -> builder.put(queue.refusingGpus(0)));
             }
         };
+    }
+
+    /** What was found by a selector that has changed since counts as found now: its actuator may not know that yet. */
+    private void heed(Tenant tenant, Optional<AdoptionSelector> before, Optional<AdoptionSelector> next) {
+        if (!model.users().isStrict() || before.isEmpty() || before.equals(next)) {
+            return;
+        }
+        for (NodeState node : builder.nodes().values()) {
+            node.findings()
+                    .filter(found -> found.seen().stream()
+                            .anyMatch(each -> each.what().claimedBy().contains(tenant)))
+                    .ifPresent(found -> builder.put(node.with(found.tryingAgain(tenant, builder.now()))));
+        }
     }
 
     @Override

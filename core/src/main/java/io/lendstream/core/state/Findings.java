@@ -26,17 +26,19 @@ public record Findings(String actuator, Instant since, Instant at, List<Seen> se
     /**
      * Something that was found.
      *
-     * @param since since when it is found, claimed by the same jobs and services; when it is tried again, if it could
-     *     not be taken over
+     * @param since since when it is found, claimed by the same jobs and services with the same selectors; when it is
+     *     tried again, if it could not be taken over
      * @param late whether it came so long after its declaration that an operator has to ask for it
      */
     public record Seen(FoundTenant what, Instant since, boolean late) {}
 
-    /** With a later try for everything that a tenant claims. */
+    /** With a later try for everything that a tenant claims, as after a change of its selector. */
     public Findings tryingAgain(Tenant tenant, Instant later) {
         List<Seen> next = seen.stream()
-                .map(each ->
-                        each.what().claimedBy().contains(tenant) ? new Seen(each.what(), later, each.late()) : each)
+                .map(each -> each.what().claimedBy().contains(tenant)
+                                && each.since().isBefore(later)
+                        ? new Seen(each.what(), later, each.late())
+                        : each)
                 .toList();
         return new Findings(actuator, since, at, next);
     }

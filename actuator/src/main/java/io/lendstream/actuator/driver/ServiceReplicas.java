@@ -89,7 +89,8 @@ final class ServiceReplicas implements AutoCloseable {
     /** The process of a replica has ended that something else has started. */
     void gone(AdoptedTenant replica, AdoptionEnd end) {
         driverListener.tell(
-                new DriverEvent.Stopped(replica.tenant(), replica.units(), end.isForced(), DriverEvents.reasonOf(end)));
+                new DriverEvent.Stopped(replica.tenant(), replica.units(), end.isForced(), DriverEvents.reasonOf(end))
+                        .leavingOthers(end == AdoptionEnd.OTHERS_RUN_ON));
         replica.tenant().serviceId().ifPresent(this::settle);
     }
 

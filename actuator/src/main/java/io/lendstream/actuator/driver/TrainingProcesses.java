@@ -62,7 +62,11 @@ final class TrainingProcesses implements AutoCloseable {
     private final JobHost jobs;
 
     /** @param reason how it ended, with the last line of its log if it failed */
-    private record Ended(JobPhase phase, String reason, Instant at) {
+    private record Ended(JobPhase phase, String reason, Instant at, boolean othersRunOn) {
+        Ended(JobPhase phase, String reason, Instant at) {
+            this(phase, reason, at, false);
+        }
+
         static Ended of(int code, List<String> lines, Instant at) {
             String line = code == 0 || lines.isEmpty() ? "" : ": " + lines.get(lines.size() - 1);
             return new Ended(
@@ -262,7 +266,7 @@ final class TrainingProcesses implements AutoCloseable {
      * been, and is not started again.
      */
     void endWithoutStatus(JobId id, Order.Place last, Instant at, AdoptionEnd how) {
-        Ended end = new Ended(JobPhase.FAILED, DriverEvents.reasonOf(how), at);
+        Ended end = new Ended(JobPhase.FAILED, DriverEvents.reasonOf(how), at, how == AdoptionEnd.OTHERS_RUN_ON);
         ended.put(id, end);
         reportOver(last, end);
     }
@@ -275,7 +279,8 @@ final class TrainingProcesses implements AutoCloseable {
         }
         List<GpuId> all = new ArrayList<>(last.units());
         all.addAll(last.leaving());
-        driverListener.tell(new DriverEvent.Stopped(last.tenant(), all, false, end.reason()));
+        driverListener.tell(
+                new DriverEvent.Stopped(last.tenant(), all, false, end.reason()).leavingOthers(end.othersRunOn()));
         driverListener.tell(new DriverEvent.InForce(last.tenant(), last.decision()));
     }
 

@@ -209,7 +209,8 @@ class AdoptedJobsTest extends AdoptionFixture {
         writeProgram();
         takenOver(stranger("sleep 300 & sleep 0.6; exit 0"), "GPU-a");
 
-        hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-a"), false, DriverEvents.OTHERS_RUN_ON));
+        hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-a"), false, DriverEvents.OTHERS_RUN_ON)
+                .leavingOthers(true));
         driver.take(place(2, Orders.JOB, Orders.gpus("GPU-b"), List.of()));
         hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-b"), false, DriverEvents.ENDED_WITHOUT_STATUS));
         assertThat(strangers.running()).hasSize(1);

@@ -344,6 +344,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
 
     /** Something that was taken over is not the tenant's any more. The driver lets it go, because no order names it. */
     private void giveUp(Tenant tenant, Adopted one) {
+        List<FoundTenant> behind = new LeftBehind(state).of(tenant, one.units());
         state.steps().withdraw(one.units(), step -> true);
         state.free(one.units());
         reports.add(state.report(
@@ -353,11 +354,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
                         Optional.of(tenant),
                         Timings.NONE,
                         "given up, as the decision does not know of it: %s runs on".formatted(one.user()))
-                .leaving(one.units().stream()
-                        .flatMap(gpu -> state.inventory().nodeOf(gpu).stream())
-                        .distinct()
-                        .map(node -> new FoundTenant(node, one.user(), List.of(tenant), Optional.empty(), ""))
-                        .toList()));
+                .leaving(behind));
     }
 
     private void accepted(Collection<GpuId> gpus, String remark) {

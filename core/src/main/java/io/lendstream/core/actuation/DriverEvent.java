@@ -18,6 +18,7 @@ public sealed interface DriverEvent {
      * @param reason added to the report; usually empty
      * @param placements which units these were, as far as a driver knows that does not choose them; else empty
      * @param ofProgram whether it ended because its program cannot be run
+     * @param othersRunOn whether something that it started runs on there, which the driver does not touch
      */
     record Stopped(
             Tenant tenant,
@@ -25,7 +26,8 @@ public sealed interface DriverEvent {
             boolean forced,
             String reason,
             List<UnitPlacement> placements,
-            @WhenAbsent("false") boolean ofProgram)
+            @WhenAbsent("false") boolean ofProgram,
+            @WhenAbsent("false") boolean othersRunOn)
             implements DriverEvent {
         public Stopped {
             units = GpuId.sorted(units);
@@ -34,7 +36,7 @@ public sealed interface DriverEvent {
 
         public Stopped(
                 Tenant tenant, List<GpuId> units, boolean forced, String reason, List<UnitPlacement> placements) {
-            this(tenant, units, forced, reason, placements, false);
+            this(tenant, units, forced, reason, placements, false, false);
         }
 
         public Stopped(Tenant tenant, List<GpuId> units, boolean forced, String reason) {
@@ -43,7 +45,12 @@ public sealed interface DriverEvent {
 
         /** The same, where its program may be at fault. */
         public Stopped ofProgram(boolean isAtFault) {
-            return new Stopped(tenant, units, forced, reason, placements, isAtFault);
+            return new Stopped(tenant, units, forced, reason, placements, isAtFault, othersRunOn);
+        }
+
+        /** The same, where something that it started may run on. */
+        public Stopped leavingOthers(boolean runOn) {
+            return new Stopped(tenant, units, forced, reason, placements, ofProgram, runOn);
         }
     }
 

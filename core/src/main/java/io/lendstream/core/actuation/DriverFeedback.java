@@ -2,6 +2,7 @@ package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.id.GpuId;
@@ -41,6 +42,9 @@ final class DriverFeedback {
 
     private void stopped(DriverEvent.Stopped stopped) {
         Tenant tenant = stopped.tenant();
+        int told = reports.size();
+        List<FoundTenant> behind =
+                stopped.othersRunOn() ? new LeftBehind(state).of(tenant, stopped.units()) : List.of();
         List<PendingStep> returning = steps.awaited(tenant, step -> step.returns(tenant));
         steps.withdraw(tenant, stopped.units(), step -> step.returns(tenant));
         var rest = new TreeSet<>(state.held(tenant));
@@ -66,6 +70,7 @@ final class DriverFeedback {
         if (!rest.isEmpty() && state.orders().place(tenant).isPresent()) {
             leftUnasked(stopped, List.copyOf(rest), whyLeft(returning, stopped.units()));
         }
+        reports.subList(told, reports.size()).replaceAll(report -> report.leaving(behind));
         state.displace(tenant, stopped.units());
     }
 

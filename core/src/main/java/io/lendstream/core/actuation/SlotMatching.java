@@ -235,7 +235,13 @@ final class SlotMatching {
             }
         }
         return new DriverEvent.Stopped(
-                tenant, List.copyOf(taken), stopped.forced(), stopped.reason(), placements, stopped.ofProgram());
+                tenant,
+                List.copyOf(taken),
+                stopped.forced(),
+                stopped.reason(),
+                placements,
+                stopped.ofProgram(),
+                stopped.othersRunOn());
     }
 
     /** Names that the tenant has come first, so that they are not taken for others. */

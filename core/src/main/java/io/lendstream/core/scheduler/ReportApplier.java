@@ -287,6 +287,18 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory, SchedulerS
             return;
         }
         Optional<Owner.Releasing> releasing = gpu.owner().asReleasing();
+        if (inventory.rules().isStrict()
+                && !report.found().isEmpty()
+                && !gpu.owner().isBinding()) {
+            if (releasing.isPresent() || (isThere(gpu) && report.at().isAfter(gpu.since()))) {
+                builder.invalidatePlan();
+                inventory.quarantine(
+                        gpu,
+                        "%s has left it, and others run on there (%s): stop them, then reset the GPU"
+                                .formatted(holder.map(Tenant::toString).orElse("what was there"), report.reason()));
+            }
+            return;
+        }
         boolean endsItsLoan = gpu.owner()
                 .asLent()
                 .filter(lent -> lent.decision().equals(report.decision()))

@@ -35,10 +35,10 @@ public record Findings(String actuator, Instant since, Instant at, List<Seen> se
     /** With a later try for everything that a tenant claims, as after a change of its selector. */
     public Findings tryingAgain(Tenant tenant, Instant later) {
         List<Seen> next = seen.stream()
-                .map(each -> each.what().claimedBy().contains(tenant)
-                                && each.since().isBefore(later)
-                        ? new Seen(each.what(), later, each.late())
-                        : each)
+                .map(each ->
+                        each.what().claimedBy().contains(tenant) && each.since().isBefore(later)
+                                ? new Seen(each.what(), later, each.late())
+                                : each)
                 .toList();
         return new Findings(actuator, since, at, next);
     }

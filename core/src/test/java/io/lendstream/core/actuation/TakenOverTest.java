@@ -1,12 +1,15 @@
 package io.lendstream.core.actuation;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.event.FoundTenant;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
@@ -110,6 +113,24 @@ class TakenOverTest {
                 .contains(
                         "5 d/1/2 RELEASED t1,t2 (given up, as the decision does not know of it: process/4711-99 runs on)");
         assertThat(actuator.holdings()).isEqualTo(List.of("t3 bert BINDING"));
+    }
+
+    @Test
+    void othersThatRunOnWhereItHasEndedAreReported() {
+        DecisionId id = actuator.take(0, adopt());
+        actuator.done(1, new DriverEvent.Started(BERT, gpus("t1", "t2")));
+        actuator.done(1, new DriverEvent.InForce(BERT, id));
+
+        assertThat(actuator.done(
+                        5, new DriverEvent.Stopped(BERT, gpus("t1", "t2"), false, "others run on").leavingOthers(true)))
+                .singleElement()
+                .satisfies(report -> {
+                    assertThat(report.outcome()).isEqualTo(Outcome.RELEASED);
+                    assertThat(report.found())
+                            .extracting(FoundTenant::user, FoundTenant::claimedBy)
+                            .containsExactly(tuple(USER, List.of(BERT)));
+                });
+        assertThat(actuator.holdings()).isEmpty();
     }
 
     @Test

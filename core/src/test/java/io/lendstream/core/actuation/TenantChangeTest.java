@@ -35,16 +35,8 @@ class TenantChangeTest {
         TenantChange change = TenantChange.of(holdings, BERT, named, gpus("t1"), gpus("t4"));
 
         assertThat(change)
-                .isEqualTo(
-                        new TenantChange(
-                                BERT,
-                                gpus("t1"),
-                                gpus("t2"),
-                                gpus("t4"),
-                                gpus("t3"),
-                                gpus("t5"),
-                                gpus("i1"),
-                                List.of()));
+                .isEqualTo(new TenantChange(
+                        BERT, gpus("t1"), gpus("t2"), gpus("t4"), gpus("t3"), gpus("t5"), gpus("i1"), List.of()));
         assertThat(change.changing()).containsExactlyElementsOf(gpus("t2", "t3", "t4", "t5"));
         assertThat(change.isForeignOnly()).isFalse();
     }

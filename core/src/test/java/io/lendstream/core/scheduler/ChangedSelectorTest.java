@@ -49,8 +49,7 @@ class ChangedSelectorTest {
     }
 
     private void find() {
-        FoundTenant found =
-                new FoundTenant(new NodeId("n"), USER, List.of(BERT), Optional.empty(), "python3 train.py");
+        FoundTenant found = new FoundTenant(new NodeId("n"), USER, List.of(BERT), Optional.empty(), "python3 train.py");
         story.tell(ActuationReport.found(
                 Scenario.DOMAIN, new DecisionId(Scenario.DOMAIN, 1, 0), "actuator", story.now(), List.of(found)));
     }

@@ -94,6 +94,7 @@ record QuarantineEvidence(StepBuilder builder, UserRules rules) {
                 .asVacating()
                 .flatMap(Vacancy::unusedSince)
                 .filter(any -> UserSamples.isHeard(builder, unit))
+                .filter(any -> !rules.isStrict() || !MovedUnits.isElsewhere(builder, unit))
                 .filter(any -> builder.nodes()
                         .get(unit.nodeId())
                         .map(NodeState::node)

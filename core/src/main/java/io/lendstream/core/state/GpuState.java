@@ -237,6 +237,12 @@ public record GpuState(
         return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy, kind, part, slot, intruders);
     }
 
+    /** The same unit on a node. */
+    public GpuState on(NodeId other) {
+        return new GpuState(
+                gpuId, other, pool, instance, owner, history, since, changedBy, kind, part, slot, intruders);
+    }
+
     /** The same unit of a GPU of a kind. */
     public GpuState of(Optional<KindId> other) {
         return new GpuState(

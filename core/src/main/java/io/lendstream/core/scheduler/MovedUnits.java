@@ -1,0 +1,49 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.NodeState;
+
+/**
+ * A unit that another node reports than the one that it is known on, as after a change of a node's name. Without a
+ * tenant it goes to that node, and is judged anew there; while both nodes are heard it is given to nobody.
+ */
+record MovedUnits(StepBuilder builder, InventoryApplier inventory) {
+    void reported(GpuState unit, Node node) {
+        if (!inventory.rules().isStrict()
+                || unit.nodeId().equals(node.nodeId())
+                || node.status() != NodeStatus.READY
+                || unit.owner().holder().isPresent()
+                || unit.owner().isRecutting()) {
+            return;
+        }
+        GpuId id = unit.gpuId();
+        builder.invalidatePlan();
+        if (UserSamples.isHeard(builder, unit)) {
+            inventory.quarantine(
+                    unit,
+                    "nodes %s and %s both report it: give each machine a name of its own, and run one agent on it"
+                            .formatted(unit.nodeId(), node.nodeId()));
+            return;
+        }
+        builder.describe(builder.entities().pooled(unit.on(node.nodeId())));
+        if (unit.isFree() || unit.owner().isForeign()) {
+            builder.own(id, inventory.unseen());
+        }
+    }
+
+    /** Whether another node that is heard reports a unit too. */
+    static boolean isElsewhere(StepBuilder builder, GpuState unit) {
+        for (NodeState node : builder.nodes().values()) {
+            boolean isOther = !node.node().nodeId().equals(unit.nodeId());
+            if (isOther
+                    && QuarantineEvidence.reports(node.node(), unit)
+                    && UserSamples.isHeard(builder, unit.on(node.node().nodeId()))) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

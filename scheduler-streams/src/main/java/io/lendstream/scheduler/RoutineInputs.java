@@ -42,7 +42,9 @@ final class RoutineInputs {
     private static int said(GpuTelemetry telemetry) {
         int said = Objects.hash(telemetry.domain(), telemetry.bootId());
         for (GpuSample gpu : telemetry.gpus()) {
-            said = 31 * said + Objects.hash(gpu.gpuId(), gpu.errors().lastXid(), gpu.errors().lastXidAt(), gpu.usedBy());
+            said = 31 * said
+                    + Objects.hash(
+                            gpu.gpuId(), gpu.errors().lastXid(), gpu.errors().lastXidAt(), gpu.usedBy());
         }
         return said;
     }

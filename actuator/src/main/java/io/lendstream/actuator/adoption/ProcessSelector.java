@@ -17,7 +17,8 @@ final class ProcessSelector {
                 .forEach((attribute, pattern) -> ProcessAttribute.named(attribute)
                         .ifPresentOrElse(
                                 known -> attributes.put(known, new Glob(pattern)),
-                                () -> variables.put(attribute.substring(AdoptionSelector.VARIABLE.length()), new Glob(pattern))));
+                                () -> variables.put(
+                                        attribute.substring(AdoptionSelector.VARIABLE.length()), new Glob(pattern))));
     }
 
     /** Whether it claims a process. An attribute that this user may not read fits no pattern. */

@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /** What runs on where a tenant has left that something else had started. Asked before its GPUs are freed. */
 record LeftBehind(ActuationState state) {
-    /** By the names of what was taken over on some units. */
+    /** By the names of all that was taken over on some units. */
     List<FoundTenant> of(Tenant tenant, Collection<GpuId> units) {
         return state.adopted(units).stream()
                 .flatMap(each -> each.units().stream()

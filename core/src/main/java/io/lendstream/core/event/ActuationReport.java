@@ -21,7 +21,7 @@ import java.util.Optional;
  * @param placements what is known about the units of tenants whose driver does not choose units; empty if each tenant
  *     has the named unit
  * @param found for {@link Outcome#FOUND}: all that the actuator finds and that some selector claims; for {@link
- *     Outcome#RELEASED}: what runs on there, which nobody stops
+ *     Outcome#RELEASED}: what runs on there, which is not stopped
  * @param programFault whether the tenant's program is at fault, such as a missing one, and not the GPUs
  */
 public record ActuationReport(

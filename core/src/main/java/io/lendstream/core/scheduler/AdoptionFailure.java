@@ -24,7 +24,7 @@ record AdoptionFailure(StepBuilder builder) {
 
     private static final Duration TRIED_AGAIN_AFTER = Duration.ofMinutes(10);
 
-    /** Whether a unit whose time had come was undone just now with another unit of its job: nothing more is due for it. */
+    /** Whether a unit whose time had come was undone just now with another unit of its job: no more is due. */
     static boolean hasUndone(GpuState gpu, UserRules rules) {
         return rules.isStrict()
                 && gpu.owner().asForeign().isPresent()
@@ -53,7 +53,7 @@ record AdoptionFailure(StepBuilder builder) {
         return isAdopted;
     }
 
-    /** Whether a job keeps its units until actuators have said that they have it: strangers may run there until then. */
+    /** Whether a job keeps its units until actuators say that they have it: strangers may run there until then. */
     boolean keeps(JobState job, UserRules rules) {
         return rules.isStrict() && isUnanswered(job);
     }

@@ -53,7 +53,7 @@ final class JobChanges {
     /**
      * Gives a job exactly these GPUs. GPUs that it gains must be free; GPUs that it loses are released. A job that
      * loses all of them is paused, if it can be. Nothing happens before actuators have said that they took it over: the
-     * release of what they refuse would free a GPU on which a stranger runs.
+     * release of something that they refuse would free a GPU on which a stranger runs.
      *
      * @param by the deadline for the release of lost GPUs
      */

@@ -87,7 +87,7 @@ record LateClaims(ClusterEntities entities, Instant now, UserRules rules) {
                 .map(unit -> "no agent has reported on %s since it is foreign".formatted(unit.gpuId()));
     }
 
-    /** It may be found again, and be claimed by others, or by nobody. */
+    /** It may be found again, and be claimed by others, or not at all. */
     private static Optional<String> againstOthers(NodeState node, FoundTenant found) {
         return node.findings().map(Findings::seen).orElse(List.of()).stream()
                 .map(Findings.Seen::what)

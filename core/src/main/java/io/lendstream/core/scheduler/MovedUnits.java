@@ -8,7 +8,7 @@ import io.lendstream.core.state.NodeState;
 
 /**
  * A unit that another node reports than the one that it is known on, as after a change of a node's name. Without a
- * tenant it goes to that node, and is judged anew there; while both nodes are heard it is given to nobody.
+ * tenant it goes to that node, and is judged there as a new one; while both nodes report, it is not given away.
  */
 record MovedUnits(StepBuilder builder, InventoryApplier inventory) {
     void reported(GpuState unit, Node node) {
@@ -34,7 +34,7 @@ record MovedUnits(StepBuilder builder, InventoryApplier inventory) {
         }
     }
 
-    /** Whether another node that is heard reports a unit too. */
+    /** Whether another node that is not silent reports a unit too. */
     static boolean isElsewhere(StepBuilder builder, GpuState unit) {
         for (NodeState node : builder.nodes().values()) {
             boolean isOther = !node.node().nodeId().equals(unit.nodeId());

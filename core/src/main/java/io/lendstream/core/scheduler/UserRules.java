@@ -18,8 +18,8 @@ import java.util.Map;
  *     stranger; and a stranger has gone only once no actuator finds it. With it, a job on several nodes is taken over.
  *     Logs of older versions lack this setting
  * @param strict whether what was taken over stays so whatever is declared later, a GPU whose adoption is not answered
- *     is never freed without it, and a GPU that comes back, or that another node reports, is judged anew. Logs of older
- *     versions lack this setting
+ *     is never freed without it, and a GPU that comes back, or that another node reports, is judged as a new one. Logs
+ *     of older versions lack this setting
  */
 public record UserRules(
         boolean heeded,

@@ -36,7 +36,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Between an adoption and its answer a stranger may run on the GPUs: nobody else gets them. */
+/** Between an adoption and its answer a stranger may run on the GPUs: no other tenant gets them. */
 class UnansweredAdoptionTest {
     private static final String TRAIN = "process/4711-99";
     private static final Tenant BERT = new Tenant.Job(new JobId("bert"));

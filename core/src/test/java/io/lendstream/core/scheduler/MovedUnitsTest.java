@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -69,7 +70,7 @@ class MovedUnitsTest {
         assertThat(unit().owner().isForeign()).isTrue();
 
         sample("m", "process/9-9");
-        story.rigidJob("bert", 1).after(ofSeconds(300));
+        story.rigidJob("bert", 1).after(ofMinutes(5));
         assertThat(unit().owner().isForeign()).isTrue();
         assertThat(story.job("bert").gpus()).isZero();
     }

@@ -171,7 +171,7 @@ class DeclarationsIT {
     }
 
     @Test
-    void theNameOfAJobThatHasJustEndedIsRefused() {
+    void theNameOfAJobThatHasJustEndedIsRefused() throws Exception {
         run("apply", "-f", EXAMPLES.get(1));
         run("delete", "job", "bert-1", "--timeout", "100ms");
         forgetJob("bert-1");
@@ -199,11 +199,12 @@ class DeclarationsIT {
     }
 
     /** Deletes a declaration, as the command does once a scheduler has taken the end. */
-    private void forgetJob(String name) {
+    private void forgetJob(String name) throws Exception {
         var text = new StringSerializer();
         try (var producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", stack.bootstrapServers()), text, new StringSerializer())) {
-            producer.send(new ProducerRecord<>(prefix + "training-jobs", name, null));
+            producer.send(new ProducerRecord<>(prefix + "training-jobs", name, null))
+                    .get();
         }
     }
 

@@ -93,7 +93,11 @@ class AdoptedReplicasTest extends AdoptionFixture {
         takenOver(1, stranger("sleep 300 & sleep 0.7; exit 0"), "GPU-a");
 
         hears(new DriverEvent.Stopped(
-                Orders.CHAT, Orders.gpus("GPU-a"), false, "its process has ended; others that it started run on"));
+                        Orders.CHAT,
+                        Orders.gpus("GPU-a"),
+                        false,
+                        "its process has ended; others that it started run on")
+                .leavingOthers(true));
         assertThat(strangers.running()).hasSize(1);
     }
 

@@ -4,7 +4,6 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.NodeState;
 
 /**
  * A unit that another node reports than the one that it is known on, as after a change of a node's name. Without a
@@ -32,18 +31,5 @@ record MovedUnits(StepBuilder builder, InventoryApplier inventory) {
         if (unit.isFree() || unit.owner().isForeign()) {
             builder.own(id, inventory.unseen());
         }
-    }
-
-    /** Whether another node that is not silent reports a unit too. */
-    static boolean isElsewhere(StepBuilder builder, GpuState unit) {
-        for (NodeState node : builder.nodes().values()) {
-            boolean isOther = !node.node().nodeId().equals(unit.nodeId());
-            if (isOther
-                    && QuarantineEvidence.reports(node.node(), unit)
-                    && UserSamples.isHeard(builder, unit.on(node.node().nodeId()))) {
-                return true;
-            }
-        }
-        return false;
     }
 }

@@ -94,7 +94,7 @@ record QuarantineEvidence(StepBuilder builder, UserRules rules) {
                 .asVacating()
                 .flatMap(Vacancy::unusedSince)
                 .filter(any -> UserSamples.isHeard(builder, unit))
-                .filter(any -> !rules.isStrict() || !MovedUnits.isElsewhere(builder, unit))
+                .filter(any -> !rules.isStrict() || !isElsewhere(builder, unit))
                 .filter(any -> builder.nodes()
                         .get(unit.nodeId())
                         .map(NodeState::node)
@@ -147,6 +147,19 @@ record QuarantineEvidence(StepBuilder builder, UserRules rules) {
                     : gpu.instances().stream()
                             .anyMatch(instance -> instance.gpuId().equals(unit.gpuId()));
             if (isThere) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether another node that is not silent reports a unit too. */
+    private static boolean isElsewhere(StepBuilder builder, GpuState unit) {
+        for (NodeState node : builder.nodes().values()) {
+            boolean isOther = !node.node().nodeId().equals(unit.nodeId());
+            if (isOther
+                    && reports(node.node(), unit)
+                    && UserSamples.isHeard(builder, unit.on(node.node().nodeId()))) {
                 return true;
             }
         }

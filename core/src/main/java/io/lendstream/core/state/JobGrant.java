@@ -19,14 +19,14 @@ public record JobGrant(
         Optional<Double> sliceShare,
         List<GpuId> target,
         Optional<PausedAt> paused,
-        Origin origin) {
+        JobOrigin origin) {
     public JobGrant {
         target = GpuId.sorted(target);
     }
 
     /** The GPUs of a job that is not paused. */
     JobGrant(Allocation allocation, Optional<Double> sliceShare, List<GpuId> target) {
-        this(allocation, sliceShare, target, Optional.empty(), Origin.LENDSTREAM);
+        this(allocation, sliceShare, target, Optional.empty(), JobOrigin.LENDSTREAM);
     }
 
     int gpus() {
@@ -45,11 +45,11 @@ public record JobGrant(
                 share,
                 target,
                 next.gpus().isEmpty() ? paused : Optional.empty(),
-                goesOn ? origin : Origin.LENDSTREAM);
+                goesOn ? origin : JobOrigin.LENDSTREAM);
     }
 
     /** The same for a job of which it is known who started what runs on its GPUs. */
-    JobGrant from(Origin known) {
+    JobGrant from(JobOrigin known) {
         return new JobGrant(allocation, sliceShare, target, paused, known);
     }
 
@@ -80,6 +80,6 @@ public record JobGrant(
                 rest.isEmpty() ? Optional.empty() : sliceShare,
                 target.stream().filter(gpu -> !lost.contains(gpu)).toList(),
                 paused,
-                rest.isEmpty() ? Origin.LENDSTREAM : origin);
+                rest.isEmpty() ? JobOrigin.LENDSTREAM : origin);
     }
 }

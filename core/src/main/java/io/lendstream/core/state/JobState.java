@@ -151,13 +151,13 @@ public record JobState(
 
     /** Whether what runs on its GPUs was taken over as it ran, also if its owner declares nothing of that any more. */
     public boolean isTakenOver() {
-        return grant.origin() == Origin.ADOPTED
-                || (grant.origin() == Origin.UNKNOWN && spec.adopt().isPresent());
+        return grant.origin() == JobOrigin.ADOPTED
+                || (grant.origin() == JobOrigin.UNKNOWN && spec.adopt().isPresent());
     }
 
     /** The same after the decision that takes over what runs on its GPUs. */
     public JobState takenOver() {
-        return with(grant.from(Origin.ADOPTED), change, usage);
+        return with(grant.from(JobOrigin.ADOPTED), change, usage);
     }
 
     /** Whether no plan starts it: it runs already and is not taken over yet, or its program could not be run. */
@@ -303,7 +303,7 @@ public record JobState(
      */
     public JobState described(TrainingJob next, long event) {
         LearnedTraits traits = learned.redeclared(spec, next);
-        JobGrant known = grant.from(isTakenOver() ? Origin.ADOPTED : Origin.LENDSTREAM);
+        JobGrant known = grant.from(isTakenOver() ? JobOrigin.ADOPTED : JobOrigin.LENDSTREAM);
         return new JobState(
                 next,
                 work,

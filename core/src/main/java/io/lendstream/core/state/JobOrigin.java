@@ -1,7 +1,7 @@
 package io.lendstream.core.state;
 
 /** Who started what runs on the GPUs of a job. */
-public enum Origin {
+public enum JobOrigin {
     /** States of older versions do not say: it is as its owner declares. */
     UNKNOWN,
     LENDSTREAM,

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-class OriginTest {
+class JobOriginTest {
     private static final DecisionId DECISION = new DecisionId(Scenario.DOMAIN, 1, 1);
     private static final Instant NOW = Scenario.START;
 
@@ -49,15 +49,15 @@ class OriginTest {
     /** States of older versions do not say who started it: it is as was declared when they were left. */
     @Test
     void inAStateOfAnOlderVersionTheDeclarationOfThatTimeCounts() {
-        JobState adopted = from(on(JobState.of(claiming, 1), "a", "b"), Origin.UNKNOWN);
-        JobState started = from(on(JobState.of(bert, 1), "a", "b"), Origin.UNKNOWN);
+        JobState adopted = from(on(JobState.of(claiming, 1), "a", "b"), JobOrigin.UNKNOWN);
+        JobState started = from(on(JobState.of(bert, 1), "a", "b"), JobOrigin.UNKNOWN);
 
         assertThat(adopted.isTakenOver()).isTrue();
         assertThat(adopted.described(bert, 2).isTakenOver()).isTrue();
         assertThat(started.described(claiming, 2).isTakenOver()).isFalse();
     }
 
-    private static JobState from(JobState job, Origin origin) {
+    private static JobState from(JobState job, JobOrigin origin) {
         return new JobState(
                 job.spec(),
                 job.work(),

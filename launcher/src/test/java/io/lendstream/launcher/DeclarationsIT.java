@@ -294,7 +294,12 @@ class DeclarationsIT {
                 stack.confluentUrl().toString(),
                 "--set",
                 "topic-prefix=" + prefix);
-        String[] arguments = Stream.concat(Stream.of(command), where.stream()).toArray(String[]::new);
+        // What stands after -- is the command of a job.
+        int own = List.of(command).contains("--") ? List.of(command).indexOf("--") : command.length;
+        String[] arguments = Stream.of(
+                        Stream.of(command).limit(own), where.stream(), Stream.of(command).skip(own))
+                .flatMap(Function.identity())
+                .toArray(String[]::new);
         return LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err));
     }
 }

@@ -297,7 +297,9 @@ class DeclarationsIT {
         // What stands after -- is the command of a job.
         int own = List.of(command).contains("--") ? List.of(command).indexOf("--") : command.length;
         String[] arguments = Stream.of(
-                        Stream.of(command).limit(own), where.stream(), Stream.of(command).skip(own))
+                        Stream.of(command).limit(own),
+                        where.stream(),
+                        Stream.of(command).skip(own))
                 .flatMap(Function.identity())
                 .toArray(String[]::new);
         return LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err));

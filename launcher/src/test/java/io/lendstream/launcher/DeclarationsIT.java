@@ -179,8 +179,6 @@ class DeclarationsIT {
         assertThat(run("apply", "-f", EXAMPLES.get(1))).isEqualTo(2);
         assertThat(err.toString())
                 .contains("metadata.name is bert-1, but a job of this name ended at ", "Choose another name");
-        assertThat(run("run", "--gpus", "1", "--name", "bert-1", "--", "true")).isEqualTo(1);
-        assertThat(err.toString()).contains("--name is bert-1, but a job of this name ended at ");
         assertThat(run("apply", "-f", directory.toString())).isEqualTo(2);
         assertThat(err.toString()).contains("must be a file, not a directory");
     }
@@ -294,14 +292,7 @@ class DeclarationsIT {
                 stack.confluentUrl().toString(),
                 "--set",
                 "topic-prefix=" + prefix);
-        // What stands after -- is the command of a job.
-        int own = List.of(command).contains("--") ? List.of(command).indexOf("--") : command.length;
-        String[] arguments = Stream.of(
-                        Stream.of(command).limit(own),
-                        where.stream(),
-                        Stream.of(command).skip(own))
-                .flatMap(Function.identity())
-                .toArray(String[]::new);
+        String[] arguments = Stream.concat(Stream.of(command), where.stream()).toArray(String[]::new);
         return LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err));
     }
 }

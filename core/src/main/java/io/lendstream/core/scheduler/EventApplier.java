@@ -102,7 +102,10 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     @Override
     public Runnable node(Node node) {
-        return () -> inventory.take(node);
+        return () -> {
+            inventory.take(node);
+            new MovedUnits(builder, inventory).reportedBy(node);
+        };
     }
 
     @Override

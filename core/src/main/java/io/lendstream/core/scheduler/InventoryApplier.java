@@ -91,7 +91,6 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
     }
 
     private void add(Node node, GpuId gpu, Optional<MigInstance> instance) {
-        builder.gpus().get(gpu).ifPresent(unit -> new MovedUnits(builder, this).reported(unit, node));
         Optional<GpuState> known = builder.gpus().get(gpu);
         Optional<Owner.Recutting> recutting = known.flatMap(unit -> unit.owner().asRecutting());
         if (known.isEmpty()) {

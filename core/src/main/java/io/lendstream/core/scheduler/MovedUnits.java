@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.GpuId;
@@ -10,10 +11,26 @@ import io.lendstream.core.state.GpuState;
  * tenant it goes to that node, and is judged there as a new one; while both nodes report, it is not given away.
  */
 record MovedUnits(StepBuilder builder, InventoryApplier inventory) {
-    void reported(GpuState unit, Node node) {
-        if (!inventory.rules().isStrict()
-                || unit.nodeId().equals(node.nodeId())
-                || node.status() != NodeStatus.READY
+    /** Judges all units of a node's report, which is applied already. */
+    void reportedBy(Node node) {
+        if (!inventory.rules().isStrict() || node.status() != NodeStatus.READY) {
+            return;
+        }
+        for (Gpu gpu : node.gpus()) {
+            if (gpu.migEnabled()) {
+                gpu.instances().forEach(instance -> reported(instance.gpuId(), node));
+            } else {
+                reported(gpu.gpuId(), node);
+            }
+        }
+    }
+
+    private void reported(GpuId id, Node node) {
+        builder.gpus().get(id).ifPresent(unit -> reported(unit, node));
+    }
+
+    private void reported(GpuState unit, Node node) {
+        if (unit.nodeId().equals(node.nodeId())
                 || unit.owner().holder().isPresent()
                 || unit.owner().isRecutting()) {
             return;

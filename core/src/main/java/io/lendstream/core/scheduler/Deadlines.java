@@ -6,6 +6,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.decision.Wording;
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
@@ -30,9 +31,6 @@ import java.util.TreeSet;
 
 /** Acts on deadlines, leases and protection times that have passed. */
 final class Deadlines {
-    /** The time for which an ended job is kept, so that a late record does not bring it back. */
-    private static final Duration MEMORY_OF_JOBS = Duration.ofHours(24);
-
     private final StepBuilder builder;
     private final SchedulerSettings settings;
 
@@ -70,7 +68,7 @@ final class Deadlines {
             builder.put(builder.jobs().require(job).settled(Optional.empty()));
         }
         ApplicationMemory memory = new ApplicationMemory(builder, settings);
-        Instant forgotten = builder.now().minus(MEMORY_OF_JOBS).minusMillis(1);
+        Instant forgotten = builder.now().minus(JobPhase.KNOWN_WHEN_OVER).minusMillis(1);
         for (JobId job : until(builder.clusterIndex().jobs().past(), forgotten)) {
             memory.keep(builder.jobs().require(job));
             builder.remove(job);

@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.FoundTenant;
@@ -59,12 +57,7 @@ class AdoptedLoansTest {
                 .toList();
         story.tell(new GpuTelemetry(new NodeId("n"), Scenario.DOMAIN, "boot-1", samples, story.now(), all));
         FoundTenant train = new FoundTenant(new NodeId("n"), TRAIN, List.of(BERT), Optional.empty(), "train.py");
-        story.tell(ActuationReport.found(
-                Scenario.DOMAIN,
-                new DecisionId(Scenario.DOMAIN, 1, 0),
-                "actuator",
-                story.now(),
-                isFound ? List.of(train) : List.of()));
+        story.found("actuator", isFound ? List.of(train) : List.of());
     }
 
     private void rate() {

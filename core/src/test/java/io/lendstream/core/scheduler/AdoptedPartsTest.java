@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.AdoptionSelector;
@@ -72,8 +71,7 @@ class AdoptedPartsTest {
         }
         byNode.forEach((node, all) ->
                 story.tell(new GpuTelemetry(node, Scenario.DOMAIN, "boot-1", samples, story.now(), all)));
-        found.forEach((actuator, all) -> story.tell(ActuationReport.found(
-                Scenario.DOMAIN, new DecisionId(Scenario.DOMAIN, 1, 0), actuator, story.now(), all)));
+        found.forEach((actuator, all) -> story.found(actuator, all));
     }
 
     private void watched(Duration time) {

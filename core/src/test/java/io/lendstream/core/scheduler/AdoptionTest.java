@@ -67,8 +67,7 @@ class AdoptionTest {
                 .map(gpu -> GpuSample.of(gpu).build().withUsers(users.getOrDefault(gpu, List.of())))
                 .toList();
         story.tell(new GpuTelemetry(new NodeId("n"), Scenario.DOMAIN, "boot-1", samples, story.now(), all));
-        story.tell(ActuationReport.found(
-                Scenario.DOMAIN, new DecisionId(Scenario.DOMAIN, 1, 0), "actuator", story.now(), found));
+        story.found("actuator", found);
     }
 
     /** Lets time pass, with samples and reports every 20 s. */
@@ -498,8 +497,7 @@ class AdoptionTest {
         found.add(process(TRAIN, BERT));
         watched(ofSeconds(20));
         story.withoutTicks(ofMinutes(2));
-        story.tell(ActuationReport.found(
-                Scenario.DOMAIN, new DecisionId(Scenario.DOMAIN, 1, 0), "actuator", story.now(), found));
+        story.found("actuator", found);
         assertThat(adoptions()).isEmpty();
         assertThat(obstacle()).isEqualTo("the agent of n is silent");
     }

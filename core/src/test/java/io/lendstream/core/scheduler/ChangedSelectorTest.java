@@ -3,9 +3,7 @@ package io.lendstream.core.scheduler;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.GpuSample;
@@ -50,8 +48,7 @@ class ChangedSelectorTest {
 
     private void find() {
         FoundTenant found = new FoundTenant(new NodeId("n"), USER, List.of(BERT), Optional.empty(), "python3 train.py");
-        story.tell(ActuationReport.found(
-                Scenario.DOMAIN, new DecisionId(Scenario.DOMAIN, 1, 0), "actuator", story.now(), List.of(found)));
+        story.found("actuator", List.of(found));
     }
 
     private void declare(String command) {

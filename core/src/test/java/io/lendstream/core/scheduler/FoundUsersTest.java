@@ -4,10 +4,8 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.event.Abilities;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.GpuSample;
@@ -55,14 +53,11 @@ class FoundUsersTest {
                 .map(gpu -> GpuSample.of(gpu).build().withUsers(users.getOrDefault(gpu, List.of())))
                 .toList();
         story.tell(new GpuTelemetry(new NodeId("n"), Scenario.DOMAIN, "boot-1", samples, story.now(), all));
-        found.ifPresent(names -> story.tell(ActuationReport.found(
-                Scenario.DOMAIN,
-                new DecisionId(Scenario.DOMAIN, 1, 0),
+        found.ifPresent(names -> story.found(
                 "finder",
-                story.now(),
                 names.stream()
                         .map(name -> new FoundTenant(new NodeId("n"), name, List.of(), Optional.empty(), ""))
-                        .toList())));
+                        .toList()));
     }
 
     private void used(GpuId... gpus) {

@@ -51,8 +51,7 @@ class OthersRunOnTest {
                 samples,
                 story.now(),
                 List.of(GpuSample.of(GPU).build().withUsers(users))));
-        story.tell(ActuationReport.found(
-                Scenario.DOMAIN, new DecisionId(Scenario.DOMAIN, 1, 0), "actuator", story.now(), found));
+        story.found("actuator", found);
     }
 
     private void report(Outcome outcome, DecisionId decision, List<FoundTenant> behind) {

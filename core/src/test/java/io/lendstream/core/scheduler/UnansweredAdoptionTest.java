@@ -7,9 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.GpuSample;
@@ -79,12 +77,7 @@ class UnansweredAdoptionTest {
         byNode.forEach((node, all) ->
                 story.tell(new GpuTelemetry(node, Scenario.DOMAIN, "boot-1", samples, story.now(), all)));
         FoundTenant train = new FoundTenant(new NodeId("n"), TRAIN, List.of(claimedBy), Optional.empty(), "train.py");
-        story.tell(ActuationReport.found(
-                Scenario.DOMAIN,
-                new DecisionId(Scenario.DOMAIN, 1, 0),
-                "actuator",
-                story.now(),
-                isFound ? List.of(train) : List.of()));
+        story.found("actuator", isFound ? List.of(train) : List.of());
     }
 
     private void watched(Duration time) {

@@ -35,13 +35,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A real broker and registry, two schedulers and an actuator under traffic, and what clusters do to them. A usual build kills
- * the active scheduler five times and makes a zombie of one; {@code ./dev faults} does all of it, and more often.
+ * the active scheduler ten times and makes a zombie of one; {@code ./dev faults} does all of it, and more often.
  */
 @Tag("alone")
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class FaultsIT {
-    private final int kills = Integer.getInteger("faults.kills", 5);
+    private final int kills = Integer.getInteger("faults.kills", 10);
     private final Ordeals ordeals = new Ordeals();
 
     @TempDir

@@ -22,7 +22,6 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.services.Deployment.Printed;
-import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.stack.ServiceKind;
@@ -33,15 +32,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import java.util.stream.LongStream;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.OffsetSpec;
-import org.apache.kafka.clients.admin.RecordsToDelete;
-import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -108,7 +101,11 @@ final class OperationIT {
             Printed unheard = deployment.process(directory, "freeze", "--timeout", "2s");
             assertThat(unheard.exit()).isEqualTo(1);
             assertThat(unheard.err()).contains("no scheduler of domain default took the command within --timeout 2s");
-            explainsWithoutTheLog(deployment);
+            Decision reclaim = deployment.read(TopicCatalogue.DECISIONS).stream()
+                    .filter(OperationIT::isForDemand)
+                    .findFirst()
+                    .orElseThrow();
+            new ExplainedReclaim(deployment, reclaim).withoutTheLog();
         }
     }
 
@@ -219,28 +216,7 @@ final class OperationIT {
                         .anyMatch(report ->
                                 report.decision().equals(reclaim.id()) && report.outcome() == Outcome.APPLIED));
 
-        Printed explained = deployment.command("explain", reclaim.id().toString());
-
-        assertThat(explained.exit()).as(explained.err()).isZero();
-        assertThat(explained.out())
-                .contains(
-                        reclaim.id() + ": reclaim ",
-                        "15.0 requests/s offered to chat",
-                        "lendstream.request-rates-0@",
-                        "chat: 2 (2 needed for the current load",
-                        " of job llama, which keeps 0",
-                        "(" + reclaim.action().gpus().get(0) + ")",
-                        "lent to job llama",
-                        "in force after",
-                        "Replayed from the snapshot of event ",
-                        "equal to the record.");
-        JsonNode json = json(deployment.command("explain", reclaim.id().toString(), "--json"));
-        assertThat(json.at("/replay/equal").asBoolean()).isTrue();
-        assertThat(json.at("/replay/snapshot/event").asLong())
-                .as("the event of the snapshot that the replay begins with")
-                .isBetween(2L, inputs(reclaim).max().orElseThrow() - 1);
-        assertThat(json.get("alternatives").get(0).get("chosen").asBoolean()).isTrue();
-        assertThat(json.get("outcome").get("seconds").asDouble()).isPositive();
+        new ExplainedReclaim(deployment, reclaim).fromASnapshot();
         assertThat(deployment.command("explain", "advice").out())
                 .startsWith("domain default: no advice, because advisory mode is off (event ");
         Printed unknown = deployment.command("explain", "default/1/9999");
@@ -249,43 +225,6 @@ final class OperationIT {
         assertThat(unknown.err())
                 .startsWith("there is no decision default/1/9999; domain default has decisions default/1/1 to ")
                 .contains("/" + last.id().epoch() + "/");
-    }
-
-    /** After the time for which Kafka keeps log, decisions and snapshots: only the end of the log is left. */
-    private static void explainsWithoutTheLog(Deployment deployment) throws Exception {
-        Decision reclaim = deployment.read(TopicCatalogue.DECISIONS).stream()
-                .filter(OperationIT::isForDemand)
-                .findFirst()
-                .orElseThrow();
-        try (Admin admin = Admin.create(deployment.kafka().admin())) {
-            drop(admin, TopicCatalogue.DOMAIN_EVENTS, 20);
-            drop(admin, TopicCatalogue.DECISIONS, 0);
-            drop(admin, TopicCatalogue.SNAPSHOTS, 0);
-        }
-
-        Printed explained = deployment.command("explain", reclaim.id().toString());
-
-        assertThat(explained.exit()).as(explained.err()).isZero();
-        assertThat(explained.out())
-                .contains(
-                        reclaim.id() + ": reclaim ",
-                        "15.0 requests/s offered to chat",
-                        " of job llama, which keeps 0",
-                        "not replayed: the log begins at ",
-                        ", after this decision or events it rests on.")
-                .doesNotContain("not read: ");
-    }
-
-    /** Deletes the records of a topic but the last ones. */
-    private static void drop(Admin admin, Topic<?> topic, long kept) throws Exception {
-        TopicPartition partition = new TopicPartition(Deployment.TOPICS.name(topic), 0);
-        long end = admin.listOffsets(Map.of(partition, OffsetSpec.latest()))
-                .partitionResult(partition)
-                .get()
-                .offset();
-        admin.deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(end - kept)))
-                .all()
-                .get();
     }
 
     private void stops(Deployment deployment, RecordWriter cluster) throws Exception {
@@ -398,10 +337,6 @@ final class OperationIT {
     private static boolean isForDemand(Decision decision) {
         return decision.action() instanceof Action.Reclaim
                 && decision.reason().code().equals("demand");
-    }
-
-    private static LongStream inputs(Decision decision) {
-        return decision.reason().inputs().stream().mapToLong(Long::longValue);
     }
 
     private static Decision last(List<Decision> decisions) {

@@ -22,6 +22,7 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -46,6 +47,7 @@ import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SlicePlan;
+import io.lendstream.core.state.Trust;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -162,6 +164,18 @@ final class ScriptedHistory {
 
     ScriptedHistory advisory(boolean isAdvisory) {
         mode = new ClusterState.Mode(false, isAdvisory, false);
+        return this;
+    }
+
+    /** @param service whose idle GPUs may be lent at the level {@code one} */
+    ScriptedHistory trust(TrustLevel level, Optional<ServiceId> service) {
+        mode = mode.with(Trust.of(level, service, now, "tester"));
+        return this;
+    }
+
+    /** What a job runs was taken over. */
+    ScriptedHistory takenOver(String name) {
+        jobs = jobs.put(new JobId(name), jobs.require(new JobId(name)).takenOver());
         return this;
     }
 

@@ -268,6 +268,7 @@ final class ClusterChecks {
         check("gpus", gpus::quarantine);
         check("foreign", gpus::foreign);
         check("intruders", gpus::intruders);
+        check("moved", gpus::moved);
         check("kinds", gpus::kinds);
         check("queues", gpus::queues);
     }

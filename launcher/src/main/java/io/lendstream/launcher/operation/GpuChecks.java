@@ -38,6 +38,13 @@ final class GpuChecks {
         return IntruderDiagnosis.of(leases(), reading.gpuNames());
     }
 
+    /** Which GPUs of tenants another node reports. */
+    Finding moved() {
+        MovedGpus moved = new MovedGpus();
+        reading.values(TopicCatalogue.NODES, moved::take);
+        return moved.finding(leases(), reading.gpuNames());
+    }
+
     /**
      * How many GPUs of which kind there are, whether policies choose them, which services do not tell them apart, and
      * which jobs and services name others.

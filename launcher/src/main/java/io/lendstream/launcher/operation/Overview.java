@@ -60,6 +60,7 @@ final class Overview {
     private final StandingCommands commands = new StandingCommands();
     private final SeenTrust trust = new SeenTrust();
     private final Setbacks setbacks = new Setbacks();
+    private final MovedGpus moved = new MovedGpus();
     private final SortedMap<DomainId, InOffice> schedulers = new TreeMap<>();
     private final Deque<Decision> decisions = new ArrayDeque<>();
     /** The newest answers to jobs, by the name of the job. */
@@ -97,6 +98,7 @@ final class Overview {
             event.asDomainSettings().ifPresent(settings::tell);
             described.tell(event);
             event.asNode().ifPresent(names::take);
+            event.asNode().ifPresent(moved::take);
             event.asReport().ifPresent(this::tell);
             event.asStarted().ifPresent(this::tell);
         } else if (record instanceof Progress got && got.isOf(ServiceName.ENVIRONMENT)) {
@@ -308,6 +310,7 @@ final class Overview {
         leases.values().stream()
                 .filter(lease -> lease.intruders().isPresent())
                 .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease))));
+        alarms.addAll(moved.lines(leases.values()));
         workload.services().stream()
                 .filter(service -> WorkloadFigures.isStale(service, now))
                 .forEach(service -> alarms.add("service %s: %s"

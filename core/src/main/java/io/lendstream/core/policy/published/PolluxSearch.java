@@ -354,12 +354,7 @@ public final class PolluxSearch {
         });
         List<List<State>> fronts = new ArrayList<>();
         for (State state : states) {
-            // With two objectives and states in the order of one, a state is dominated by a front if it is by its last
-            // member.
-            int front = 0;
-            while (front < fronts.size() && last(fronts.get(front)).sum >= state.sum) {
-                front++;
-            }
+            int front = frontOf(state, fronts);
             if (front == fronts.size()) {
                 fronts.add(new ArrayList<>());
             }
@@ -372,6 +367,24 @@ public final class PolluxSearch {
             front.sort((a, b) -> Double.compare(b.distance, a.distance));
             states.addAll(front);
         }
+    }
+
+    /**
+     * The first front that does not dominate a state. With two objectives and states in the order of one, a state is
+     * dominated by a front if it is by its last member, and the sums of the last members fall from front to front.
+     */
+    private static int frontOf(State state, List<List<State>> fronts) {
+        int from = 0;
+        int to = fronts.size();
+        while (from < to) {
+            int middle = (from + to) >>> 1;
+            if (last(fronts.get(middle)).sum >= state.sum) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        return from;
     }
 
     private static State last(List<State> front) {

@@ -135,6 +135,11 @@ final class Membership {
                 epochs.dismiss(other.name(), nowNanos);
             }
         }
+        sayFarewell();
+    }
+
+    /** Lets the workers of the group end, once all that are left of it have finished. */
+    private void sayFarewell() {
         List<String> members = epochs.members();
         if (roster.get(members).stream().allMatch(Member::hasFinished)) {
             members.forEach(name -> actions.send(name, MembershipMessages.farewell(epochs.epoch())));
@@ -155,6 +160,7 @@ final class Membership {
     void gone(String name, long nowNanos) {
         Member worker = roster.remove(name).orElseThrow();
         takeover.gone(name);
+        boolean isAwaited = epochs.members().contains(name) && !worker.hasFinished();
         if (worker.is(Phase.LEAVING)) {
             epochs.left(name);
         } else if (worker.hasFinished() || finished) {
@@ -163,6 +169,9 @@ final class Membership {
             recovery.lost(worker, nowNanos);
         } else if (epochs.concernsTransition(name)) {
             epochs.giveUpTransition();
+        }
+        if (finished && isAwaited) {
+            sayFarewell();
         }
     }
 
@@ -185,7 +194,7 @@ final class Membership {
             recovery.advance(nowNanos);
             return false;
         }
-        return !epochs.isChanging();
+        return finished || !epochs.isChanging(); // a change that was in progress at the end is never completed
     }
 
     /** Whether no worker trains and none can start to, or training is over. */

@@ -155,6 +155,11 @@ final class MembershipFixture {
         return this;
     }
 
+    /** Whether nothing else is in progress, so that the job may start workers, change its group or end. */
+    boolean canAdvance() {
+        return membership.advance(nowNanos);
+    }
+
     /** What the protocol has asked since the last call. */
     List<String> asked() {
         return actions.take();

@@ -290,12 +290,34 @@ class MembershipTest {
     }
 
     @Test
+    void aJobThatFinishesWhileAGroupIsBuiltEndsWithoutThatGroup() {
+        var job =
+                training("0,1").resize("0,1,2", 2).start("c", "2", 2).ready("c").advance();
+        job.asked();
+
+        assertThat(job.bye("a").bye("b").asked()).containsExactly("kill c", "kill c", "a < farewell 2", "b < farewell 2");
+        assertThat(job.gone("c").gone("b").gone("a").asked()).isEmpty();
+
+        assertThat(job.canAdvance()).isTrue();
+        assertThat(job.membership().isIdle()).isTrue();
+    }
+
+    @Test
     void aRankThatIsLostInTheLastStepIsNotRecovered() {
         var job = training("0,1").bye("a");
         job.asked();
 
         assertThat(job.broken("b", 1, 8).asked()).containsExactly("b ends by 110 s", "b < leave 1");
-        assertThat(job.gone("b").advance().asked()).isEmpty();
+        assertThat(job.gone("b").advance().asked()).containsExactly("a < farewell 1");
+    }
+
+    @Test
+    void whoHasFinishedDoesNotWaitForARankThatDiesInTheLastStep() {
+        var job = training("0,1").bye("a");
+        job.asked();
+
+        assertThat(job.gone("b").advance().asked()).containsExactly("a < farewell 1");
+        assertThat(job.gone("a").advance().asked()).isEmpty();
     }
 
     @Test

@@ -132,9 +132,9 @@ class DeclarationsIT {
         assertThat(run("get", "jobs")).isZero();
         assertThat(out.toString().lines().map(line -> line.replaceAll(" +", " ")))
                 .satisfiesExactly(
-                        line -> assertThat(line).isEqualTo("NAME DOMAIN GPUS QUEUE PRIORITY APPLICATION AGE"),
-                        line -> assertThat(line).startsWith("bert-1 default 1-8 research 0 bert "),
-                        line -> assertThat(line).startsWith("pretrain-7b default 16 product urgent pretrain "));
+                        line -> assertThat(line).isEqualTo("NAME DOMAIN STATE GPUS QUEUE PRIORITY APPLICATION AGE"),
+                        line -> assertThat(line).startsWith("bert-1 default queued 1-8 research 0 bert "),
+                        line -> assertThat(line).startsWith("pretrain-7b default queued 16 product urgent pretrain "));
         assertThat(run("get", "-o", "wide")).isZero();
         assertThat(out.toString()).contains("services:", "tp8,tp4pp2", "jobs:", "queues:", prefix + "queues-");
 
@@ -156,7 +156,10 @@ class DeclarationsIT {
         assertThat(run("delete", "service", "chat-8b", "--timeout", "100ms")).isEqualTo(1);
         assertThat(err.toString())
                 .startsWith("no scheduler of domain default took the end of service chat-8b within --timeout 100ms.");
-        assertThat(run("get", "service", "chat-8b")).as("it is being deleted").isEqualTo(1);
+        assertThat(run("get", "service", "chat-8b")).isZero();
+        assertThat(out.toString()).contains("STATE", "deleting");
+        assertThat(run("describe", "service", "chat-8b")).isZero();
+        assertThat(out.toString()).startsWith("service/chat-8b in domain default, being deleted");
         assertThat(run("delete", "service", "chat-8b", "--timeout", "100ms"))
                 .as("again")
                 .isEqualTo(1);

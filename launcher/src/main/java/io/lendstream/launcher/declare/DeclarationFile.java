@@ -33,6 +33,9 @@ final class DeclarationFile {
     static final String METADATA = "metadata";
     static final String SPEC = "spec";
 
+    /** What {@code get} adds and {@code apply} leaves out. */
+    static final String STATUS = "status";
+
     /** The fields of an object. */
     static final List<String> FIELDS = List.of(API_VERSION, KIND, METADATA, SPEC);
 

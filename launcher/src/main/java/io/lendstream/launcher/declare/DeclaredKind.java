@@ -67,6 +67,13 @@ interface DeclaredKind<T extends Event> {
     /** A column of a table. */
     record Column<T>(String title, boolean isWide, Function<T, String> text) {}
 
+    /** An object as files have it, with its state, which {@code apply} leaves out. */
+    default ObjectNode write(T value, Optional<String> state) {
+        ObjectNode object = write(value);
+        state.ifPresent(known -> object.putObject(DeclarationFile.STATUS).put("state", known));
+        return object;
+    }
+
     /** An object as files have it. */
     default ObjectNode write(T value) {
         ObjectNode object = JsonNodeFactory.instance.objectNode();

@@ -115,6 +115,11 @@ final class DeclaredTopics {
         return declared;
     }
 
+    /** The same, and the objects whose declaration is ended and whose record is not removed yet. */
+    <T extends Event> SortedMap<String, Written<T>> shown(DeclaredKind<T> kind) {
+        return new TreeMap<>(all(kind));
+    }
+
     /** The newest record of an object, also if it ends the declaration and the object still may have GPUs. */
     <T extends Event> Optional<Written<T>> find(DeclaredKind<T> kind, String name) {
         return Optional.ofNullable(all(kind).get(name));

@@ -25,6 +25,10 @@ import picocli.CommandLine.Parameters;
         },
         footer = {"Example: lendstream describe service chat", "         lendstream describe job/bert-1 --json"})
 public final class DescribeCommand extends ClusterCommand {
+    /** Of an object whose declaration is ended, and whose record is not removed yet. */
+    private static final String DELETED =
+            ", being deleted: its end is ordered, and 'lendstream delete' has not seen its GPUs released";
+
     @Parameters(
             index = "0",
             paramLabel = "KIND",
@@ -54,9 +58,11 @@ public final class DescribeCommand extends ClusterCommand {
             return;
         }
         List<String> lines = new ArrayList<>();
-        lines.add("%s in domain %s"
+        lines.add("%s in domain %s%s"
                 .formatted(
-                        each.shown(each.nameOf(object.value())), object.value().domain()));
+                        each.shown(each.nameOf(object.value())),
+                        object.value().domain(),
+                        each.isRemoved(object.value()) ? DELETED : ""));
         lines.add("written %s, topic %s, partition %d, offset %d"
                 .formatted(
                         Times.at(object.written()),
@@ -93,6 +99,7 @@ public final class DescribeCommand extends ClusterCommand {
                 .put("partition", object.origin().partition())
                 .put("offset", object.origin().offset())
                 .put("written", object.written().toString());
+        json.put("deleting", each.isRemoved(object.value()));
         state.ifPresent(lines -> {
             ArrayNode all = json.putArray("state");
             lines.forEach(all::add);

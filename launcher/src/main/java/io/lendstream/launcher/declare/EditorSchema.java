@@ -53,6 +53,10 @@ final class EditorSchema {
         properties.putObject("kind").put("const", kind.name());
         properties.set("metadata", ObjectReader.METADATA_FIELDS.schema());
         properties.set("spec", kind.spec().schema());
+        properties
+                .putObject(DeclarationFile.STATUS)
+                .put("type", "object")
+                .put("description", "The state that `lendstream get` shows; `lendstream apply` leaves it out.");
         ArrayNode required = schema.putArray("required");
         DeclarationFile.FIELDS.forEach(required::add);
         return schema;

@@ -5,10 +5,12 @@ import static io.lendstream.launcher.declare.DeclarationFile.FIELDS;
 import static io.lendstream.launcher.declare.DeclarationFile.KIND;
 import static io.lendstream.launcher.declare.DeclarationFile.METADATA;
 import static io.lendstream.launcher.declare.DeclarationFile.SPEC;
+import static io.lendstream.launcher.declare.DeclarationFile.STATUS;
 
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.launcher.cli.UserError;
+import io.lendstream.launcher.operation.ObjectStates;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -83,15 +85,27 @@ final class ObjectReader {
         ValuePlace root = document.place();
         Map<String, SourceValue> values = document.root().values();
         values.forEach((name, value) -> {
-            if (!FIELDS.contains(name)) {
+            if (!FIELDS.contains(name) && !name.equals(STATUS)) {
                 throw root.unknown(name, value, FIELDS);
             }
         });
+        if (values.get(STATUS) instanceof SourceValue.Fields status) {
+            refuseDeleted(status, root.field(STATUS, status));
+        }
         SourceValue version = require(values, root, API_VERSION, DeclaredKind.API_VERSION);
         if (!(version instanceof SourceValue.Scalar text && text.text().equals(DeclaredKind.API_VERSION))) {
             throw root.field(API_VERSION, version).mustBe(version, DeclaredKind.API_VERSION);
         }
         return object(kind(values, root), document, root);
+    }
+
+    /** What was shown while it was deleted is not declared again by mistake. */
+    private static void refuseDeleted(SourceValue.Fields status, ValuePlace place) {
+        if (status.values().get("state") instanceof SourceValue.Scalar state
+                && state.text().equals(ObjectStates.DELETING)) {
+            throw place.bad(
+                    "status.state is deleting: the object was being deleted when it was shown. Leave it out, or remove status to declare it again.");
+        }
     }
 
     private static DeclaredKind<?> kind(Map<String, SourceValue> values, ValuePlace root) {

@@ -31,9 +31,9 @@ record ObjectSelection(List<DeclaredKind<?>> kinds, Optional<String> name) {
                 slash < 0 && name.isEmpty() ? Optional.empty() : Optional.of(UserError.checkedName("NAME", named)));
     }
 
-    /** The selected objects of a kind. */
+    /** The selected objects of a kind, also those that are being deleted. */
     <T extends Event> List<Written<T>> of(DeclaredKind<T> kind, DeclaredTopics topics) {
-        SortedMap<String, Written<T>> all = topics.newest(kind);
+        SortedMap<String, Written<T>> all = topics.shown(kind);
         if (name.isEmpty()) {
             return List.copyOf(all.values());
         }

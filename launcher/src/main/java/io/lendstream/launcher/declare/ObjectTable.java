@@ -10,6 +10,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 
 /** Objects of one kind as a table for people. */
 final class ObjectTable {
@@ -18,17 +19,26 @@ final class ObjectTable {
     private ObjectTable() {}
 
     /**
-     * A line of titles, and a line for each object.
+     * A line of titles, and a line for each object. The column of states is left out if there is none.
      *
+     * @param states the states, one for each object
      * @param wide whether to show all columns
      */
     static <T extends Event> List<String> lines(
-            DeclaredKind<T> kind, Collection<Written<T>> objects, boolean wide, Instant now) {
+            DeclaredKind<T> kind,
+            Collection<Written<T>> objects,
+            List<Optional<String>> states,
+            boolean wide,
+            Instant now) {
         List<Column<T>> columns = kind.columns().stream()
                 .filter(column -> wide || !column.isWide())
                 .toList();
         List<List<String>> rows = new ArrayList<>();
+        boolean hasStates = states.stream().anyMatch(Optional::isPresent);
         List<String> titles = new ArrayList<>(List.of("NAME", "DOMAIN"));
+        if (hasStates) {
+            titles.add("STATE");
+        }
         columns.forEach(column -> titles.add(column.title()));
         titles.add("AGE");
         if (wide) {
@@ -39,6 +49,9 @@ final class ObjectTable {
             T value = object.value();
             List<String> row =
                     new ArrayList<>(List.of(kind.nameOf(value), value.domain().value()));
+            if (hasStates) {
+                row.add(states.get(rows.size() - 1).orElse(""));
+            }
             columns.forEach(column -> row.add(column.text().apply(value)));
             row.add(age(object.written(), now));
             if (wide) {

@@ -6,9 +6,11 @@ import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Preemption;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.launcher.declare.DeclaredTopics.Written;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -139,6 +141,34 @@ class ObjectReaderTest {
                         "all.yaml, line 25, document 4 (queue/team-a): spec.quotas[0].nominalQuota is '-8', but must be a number of GPUs of at least 0. Change it.");
     }
 
+    /** What get shows can be applied, but for what was being deleted. */
+    @Test
+    void theStatusIsLeftOut() {
+        assertThat(read("all.yaml", SERVICE + "status: {state: 1 serving}\n").problems())
+                .isEmpty();
+        assertThat(read("all.yaml", SERVICE + "status: {state: deleting}\n").problems())
+                .containsExactly(
+                        "all.yaml, line 8, document 1: status.state is deleting: the object was being deleted when it was shown. Leave it out, or remove status to declare it again.");
+        InferenceService service = (InferenceService) record(SERVICE);
+        assertThat(ObjectText.yaml(DeclaredKinds.SERVICE.write(service, Optional.of("no replica"))))
+                .containsSubsequence("status:", "  state: no replica");
+    }
+
+    @Test
+    void theTableHasStatesWhereTheyAreKnown() {
+        InferenceService service = (InferenceService) record(SERVICE);
+        List<Written<InferenceService>> all = List.of(new Written<>(service, new Origin("services", 0, 7), NOW));
+
+        assertThat(ObjectTable.lines(DeclaredKinds.SERVICE, all, List.of(Optional.of("deleting")), false, NOW))
+                .element(1)
+                .asString()
+                .matches("chat +default +deleting +4s .*");
+        assertThat(ObjectTable.lines(DeclaredKinds.SERVICE, all, List.of(Optional.empty()), false, NOW))
+                .first()
+                .asString()
+                .doesNotContain("STATE");
+    }
+
     @Test
     void anObjectIsDeclaredOnce() {
         assertThat(read("all.yaml", SERVICE + "---\n" + SERVICE).problems())
@@ -169,7 +199,7 @@ class ObjectReaderTest {
             kind: Service                  | kind: service                   | kind is 'service', but must be Service or TrainingJob or Queue or DomainSettings. Did you mean Service?
             kind: Service                  | kind: Pod                       | kind is 'Pod', but must be Service or TrainingJob or Queue or DomainSettings. Change it.
             apiVersion: lendstream.io/v1   | apiVersion: v1                  | apiVersion is 'v1', but must be lendstream.io/v1. Change it.
-            apiVersion: lendstream.io/v1   | status: {}                      | status is unknown; known fields here: apiVersion, kind, metadata, spec.
+            apiVersion: lendstream.io/v1   | owner: {} | owner is unknown; known fields here: apiVersion, kind, metadata, spec.
             """)
     void aWrongServiceIsRefusedWithTheWayOut(String right, String wrong, String problem) {
         String text = SERVICE.replace(right, wrong.replace("\\n", "\n"));

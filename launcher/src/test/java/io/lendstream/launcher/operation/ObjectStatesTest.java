@@ -1,0 +1,98 @@
+package io.lendstream.launcher.operation;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.GpuState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ObjectStatesTest {
+    private final Scenario story = Scenario.of("deepboot")
+            .node("train", Pool.TRAINING, 1)
+            .node("infer", Pool.INFERENCE, 2)
+            .service("chat", 1)
+            .settled()
+            .job("bert", 1);
+
+    private final ObjectStates states = new ObjectStates(true);
+
+    private String state(String job) {
+        return state(story.job(job).spec());
+    }
+
+    private String state(Event declared) {
+        for (GpuState gpu : story.state().gpus().values()) {
+            states.take(gpu.lease(Scenario.DOMAIN, story.state().epoch()));
+        }
+        return states.of(declared).orElseThrow();
+    }
+
+    private Scenario started() {
+        for (int i = 0; i < 20 && story.job("bert").gpus() < 1; i++) {
+            story.rate("chat", 5).after(ofSeconds(15));
+        }
+        return story;
+    }
+
+    private TrainingProgress reported(JobPhase phase) {
+        story.progress("bert", phase);
+        return (TrainingProgress) story.log().get(story.log().size() - 1).event();
+    }
+
+    @Test
+    void aJobIsQueuedThenStartsThenRuns() {
+        assertThat(state("bert")).isEqualTo("queued");
+
+        started();
+        assertThat(state("bert")).isEqualTo("starting");
+
+        story.settled();
+        assertThat(state("bert")).as("without a report").isEqualTo("running");
+        states.take(reported(JobPhase.RESCALING));
+        assertThat(state("bert")).isEqualTo("rescaling");
+    }
+
+    @Test
+    void aCancelledJobIsBeingDeletedUntilItsGpusAreReleased() {
+        started().settled();
+
+        states.take(reported(JobPhase.CANCELLED));
+        assertThat(state("bert")).isEqualTo("deleting");
+
+        story.settled();
+        assertThat(state("bert")).isEqualTo("cancelled");
+    }
+
+    @Test
+    void anEndStaysAndIsOnlyThatOfTheDeclaredJob() {
+        TrainingProgress runs = reported(JobPhase.RUNNING);
+        TrainingProgress ended = reported(JobPhase.FINISHED);
+        states.take(ended);
+        states.take(runs);
+        assertThat(state("bert")).isEqualTo("finished");
+
+        Instant later = story.now().plus(Duration.ofHours(25));
+        Scenario again = Scenario.of("deepboot").after(Duration.between(Scenario.START, later));
+
+        assertThat(states.of(again.jobRecord("bert", 1, false))).contains("queued");
+    }
+
+    @Test
+    void aServiceHasItsReplicas() {
+        assertThat(state(story.serviceRecord("chat", 1))).isEqualTo("1 serving");
+        assertThat(state(story.serviceRecord("code", 1))).isEqualTo("no replica");
+    }
+
+    @Test
+    void withoutLeasesNothingIsKnown() {
+        assertThat(ObjectStates.NONE.of(story.job("bert").spec())).isEqualTo(Optional.empty());
+    }
+}

@@ -6,6 +6,7 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.scheduler.AdoptionClaim;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.function.Function;
 
@@ -38,6 +40,7 @@ import java.util.function.Function;
 public final class LendingExplainer {
     private final LogReplay log;
     private final AdvisedGain gain = new AdvisedGain();
+    private final DeclaredClaims claims = new DeclaredClaims();
 
     public LendingExplainer(DomainId domain) {
         this(domain, Scheduler::of);
@@ -69,6 +72,7 @@ public final class LendingExplainer {
             ClusterState before = log.state();
             log.take(event, StepListener.NONE);
             gain.follow(before, log.state());
+            claims.take(event);
         }
     }
 
@@ -161,6 +165,11 @@ public final class LendingExplainer {
                     .ifPresent(selector -> waiting.put(new Tenant.Service(name), selector));
         }
         return waiting;
+    }
+
+    /** The nodes on which nothing was looked for since a tenant that waits declared its selector; none if all were. */
+    public SortedSet<NodeId> unlooked(Tenant tenant) {
+        return claims.unlooked(tenant, log.state().entities());
     }
 
     /** The units that others use, or of which that is not known, by name. */

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.history.LendingExplainer;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.scheduler.AdoptionClaim;
 import io.lendstream.core.scheduler.Scheduler;
@@ -18,11 +19,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.stream.Collectors;
 
 /** What runs already in a domain: what would be taken over, by whom, and what stays foreign, with the reason. */
 record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
     private static final String UNCLAIMED = "no selector matches it";
+
+    private static final String UNLOOKED =
+            "  declared, but not looked yet (actuators report what they find within a minute; if it stays so, see 'lendstream doctor'):";
+
+    private static final int MOST_NODES = 5;
 
     private boolean areUsersHeeded() {
         return log.scheduler()
@@ -71,13 +78,29 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
                                 use.users().isEmpty() ? use.inWords() : use.inWords() + "; " + UNCLAIMED)));
         add(lines, "  would be taken over, as it is:", clear);
         add(lines, "  stays foreign:", foreign);
-        List<String> waiting = new ArrayList<>();
-        unfound(claims).forEach((tenant, selector) -> waiting.add("    %s: %s".formatted(tenant, selector.inWords())));
-        add(lines, "  declared, but nothing is found that matches:", waiting);
-        if (clear.isEmpty() && foreign.isEmpty()) {
+        boolean isLooked = addUnfound(lines, claims);
+        if (clear.isEmpty() && foreign.isEmpty() && isLooked) {
             lines.add("  no GPU is foreign, and nothing is found that could be taken over");
         }
         return lines;
+    }
+
+    /** Adds the jobs and services of which nothing is found; true if all nodes were looked at since they wait. */
+    private boolean addUnfound(List<String> lines, List<AdoptionClaim> claims) {
+        List<String> waiting = new ArrayList<>();
+        List<String> unlooked = new ArrayList<>();
+        unfound(claims).forEach((tenant, selector) -> {
+            String line = "    %s: %s".formatted(tenant, selector.inWords());
+            SortedSet<NodeId> nodes = log.unlooked(tenant);
+            if (nodes.isEmpty()) {
+                waiting.add(line);
+            } else {
+                unlooked.add("%s (%s)".formatted(line, some(nodes)));
+            }
+        });
+        add(lines, UNLOOKED, unlooked);
+        add(lines, "  declared, but nothing is found that matches:", waiting);
+        return unlooked.isEmpty();
     }
 
     /** The jobs and services that wait for something that no actuator finds. */
@@ -98,6 +121,11 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
                                         .orElse(why))
                                 .or(() -> claim.tenant().map(Tenant::toString))
                                 .orElse(""));
+    }
+
+    private static String some(SortedSet<NodeId> nodes) {
+        String first = nodes.stream().limit(MOST_NODES).map(NodeId::value).collect(Collectors.joining(", "));
+        return nodes.size() > MOST_NODES ? "%s and %d more".formatted(first, nodes.size() - MOST_NODES) : first;
     }
 
     private static void add(List<String> lines, String title, List<String> of) {
@@ -135,7 +163,10 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
             claim.obstacle().ifPresent(why -> one.put("obstacle", why));
         }
         ArrayNode waiting = json.putArray("unfound");
-        unfound(claims).keySet().forEach(tenant -> waiting.add(name(tenant)));
+        ArrayNode unlooked = json.putArray("notLooked");
+        unfound(claims)
+                .keySet()
+                .forEach(tenant -> (log.unlooked(tenant).isEmpty() ? waiting : unlooked).add(name(tenant)));
         ArrayNode foreign = json.putArray("foreign");
         unclaimed(claims).forEach((gpu, use) -> {
             ObjectNode one = foreign.addObject().put("gpu", gpu.value());

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.GpuSample;
@@ -49,12 +50,17 @@ class ShownClaimsTest {
         return GpuSample.of(new GpuId(gpu)).build().withUsers(List.of(user));
     }
 
-    /** A process that job bert claims, and one that nothing claims; job gpt finds nothing. */
-    private static Scenario found() {
+    private static Scenario declared() {
         Scenario story = story("true");
         for (String job : List.of("bert", "gpt")) {
             story.tell(story.jobRecord(job, 1, false).adopting(new AdoptionSelector(Map.of("command", "*" + job))));
         }
+        return story;
+    }
+
+    /** A process that job bert claims, and one that nothing claims; job gpt finds nothing. */
+    private static Scenario found() {
+        Scenario story = declared().after(Duration.ofSeconds(6));
         story.tell(new GpuTelemetry(
                 NODE,
                 Scenario.DOMAIN,
@@ -113,6 +119,42 @@ class ShownClaimsTest {
         assertThat(json.path("found").get(0).path("gpus").get(0).asText()).isEqualTo("n-g0");
         assertThat(json.path("unfound").get(0).asText()).isEqualTo("job/gpt");
         assertThat(json.path("foreign").get(0).path("users").get(0).asText()).isEqualTo("process/8-1");
+    }
+
+    /** The last look is older than the declaration, which also another selector is. */
+    @Test
+    void saysWhatWasNotLookedForYet() {
+        Scenario story = found();
+        assertThat(shown(story).lines("test")).noneMatch(line -> line.contains("not looked yet"));
+
+        story.after(Duration.ofSeconds(10))
+                .tell(story.jobRecord("gpt", 1, false).adopting(new AdoptionSelector(Map.of("command", "*gpt2*"))));
+
+        assertThat(shown(story).lines("test"))
+                .containsSubsequence(
+                        "  declared, but not looked yet (actuators report what they find within a minute; if it stays so, see 'lendstream doctor'):",
+                        "    job gpt: command=*gpt2* (n)")
+                .noneMatch(line -> line.contains("nothing is found"));
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        shown(story).put(json);
+        assertThat(json.path("notLooked").get(0).asText()).isEqualTo("job/gpt");
+        assertThat(json.path("unfound")).isEmpty();
+    }
+
+    /** No actuator has reported anything yet. */
+    @Test
+    void aNodeThatWasNeverLookedAtCounts() {
+        Scenario story = declared();
+        assertThat(shown(story).lines("test"))
+                .as("no actuator looks there")
+                .contains("  declared, but nothing is found that matches:");
+
+        story.tell(new ActuatorDescription(
+                "looking", Scenario.DOMAIN, story.now(), "process", List.of(NODE), Abilities.USUAL));
+
+        assertThat(shown(story).lines("test"))
+                .contains("    job bert: command=*bert (n)")
+                .noneMatch(line -> line.contains("nothing is found"));
     }
 
     @Test

@@ -115,11 +115,7 @@ public final class RunCommand extends ClusterCommand {
         topics.find(DeclaredKinds.JOB, name).map(Written::value).ifPresent(RunCommand::refuse);
         new CommandMachines(topics.cluster(), this::remark).check(of).ifPresent(this::remark);
         ApplyPlan plan = ApplyPlan.of(List.of(object), topics);
-        Optional<String> used =
-                EndedJobs.read(topics.cluster(), plan.newJobs(), this::remark).against(new JobId(name));
-        used.ifPresent(why -> {
-            throw UserError.failed("--name " + why);
-        });
+        EndedJobs.read(topics.cluster(), plan.newJobs(), this::remark).refuse("--name", new JobId(name));
         plan.problems().stream().findFirst().ifPresent(problem -> {
             throw UserError.badUsage(inOptions(problem));
         });

@@ -3,6 +3,7 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.JobId;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordReader;
@@ -29,7 +30,7 @@ public final class EndedJobs {
     private final Set<JobId> jobs;
     private final Map<JobId, TrainingProgress> ends = new HashMap<>();
 
-    private EndedJobs(Set<JobId> jobs) {
+    EndedJobs(Set<JobId> jobs) {
         this.jobs = Set.copyOf(jobs);
     }
 
@@ -75,6 +76,17 @@ public final class EndedJobs {
         if (said.phase().isOver() && jobs.contains(said.job())) {
             ends.put(said.job(), said);
         }
+    }
+
+    /**
+     * Fails if a job cannot be new.
+     *
+     * @param field what names the job, such as {@code --name}
+     */
+    public void refuse(String field, JobId job) {
+        against(job).ifPresent(why -> {
+            throw UserError.failed("%s %s".formatted(field, why));
+        });
     }
 
     /** Why a job cannot be new; empty if it can. */

@@ -146,10 +146,17 @@ public final class RunCommand extends ClusterCommand {
             print(plan.changes().get(0).json(false));
             return;
         }
-        print(List.of(
+        print(submitted());
+    }
+
+    /** Whether a machine runs commands is a setting of its actuator, which no record has. */
+    List<String> submitted() {
+        return List.of(
                 "job/%s submitted: %s GPUs in domain %s".formatted(name, gpus, domain),
                 "its state: lendstream describe job %s".formatted(name),
-                "end it:    lendstream delete job %s".formatted(name)));
+                "end it:    lendstream delete job %s".formatted(name),
+                "It fails if its machine refuses commands (actuator.process.submitted-commands is false by default).",
+                "For 15 minutes 'describe' and 'lendstream top' show the reason. Or add --wait, which prints it.");
     }
 
     private void show(JobFollower.Step step) {

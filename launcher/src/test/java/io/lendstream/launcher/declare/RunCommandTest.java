@@ -25,6 +25,17 @@ class RunCommandTest {
         return (TrainingJob) command.object().record(Instant.EPOCH, Optional.empty());
     }
 
+    @Test
+    void itSaysBeforehandWhereARefusalIsSeen() {
+        RunCommand command = new RunCommand();
+        new CommandLine(command).parseArgs("--gpus", "2", "--name", "a", "--", "true");
+
+        assertThat(command.submitted())
+                .contains("job/a submitted: 2 GPUs in domain default")
+                .anyMatch(line -> line.contains("actuator.process.submitted-commands is false by default"))
+                .anyMatch(line -> line.contains("'describe' and 'lendstream top' show the reason"));
+    }
+
     private static void assertRefused(String message, String... arguments) {
         assertThatThrownBy(() -> job(arguments)).isInstanceOf(UserError.class).hasMessage(message);
     }

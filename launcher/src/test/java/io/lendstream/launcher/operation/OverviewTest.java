@@ -382,6 +382,36 @@ class OverviewTest {
         assertThat(one.at("/jobs/0/job").asText()).isEqualTo("bert");
     }
 
+    /** The reason of a job whose machine refuses commands: the job has ended, and is not among the jobs. */
+    @Test
+    void aRefusedCommandIsAnAlarm() {
+        String why = "job bert brings its own command, but actuator.process.submitted-commands is false on this machine";
+        ActuationReport plain = story.report(
+                new DecisionId(Scenario.DOMAIN, 1, 1),
+                Outcome.FAILED,
+                List.of(),
+                Optional.of(new Tenant.Job(new JobId("bert"))));
+        story.progress("bert", JobPhase.FAILED);
+        Overview overview = overview(false);
+
+        overview.tell(new ActuationReport(
+                plain.domain(),
+                plain.decision(),
+                "gpu-7",
+                story.now(),
+                Outcome.FAILED,
+                List.of(),
+                plain.tenant(),
+                plain.timings(),
+                why,
+                plain.placements()));
+
+        assertThat(overview.lines(story.now(), false))
+                .anyMatch(line -> line.contains("job bert: not started by actuator gpu-7") && line.endsWith(why));
+        assertThat(overview.json(story.now()).get("alarms"))
+                .anyMatch(alarm -> alarm.asText().endsWith(why));
+    }
+
     @Test
     void alarmsAreCommandsQuarantinedGpusAndSilentServices() {
         story.sample("infer", Optional.of(79))

@@ -122,7 +122,11 @@ final class OverviewJson {
                     .put("gpus", held.gpus())
                     .put("lent", held.lent());
             if (held.gpus() > 0) {
-                one.put("goodputSamplesPerSecond", WorkloadFigures.goodput(job, held));
+                WorkloadFigures.Known known = figures.known(job);
+                one.put("goodput", EventText.lower(known));
+                if (known != WorkloadFigures.Known.UNKNOWN) {
+                    one.put("goodputSamplesPerSecond", WorkloadFigures.goodput(job, held));
+                }
             } else {
                 overview.refusal(job.spec().job()).ifPresent(why -> one.put("refused", why));
             }

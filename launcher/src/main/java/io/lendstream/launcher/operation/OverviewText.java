@@ -200,9 +200,7 @@ final class OverviewText {
                         figures.phase(job),
                         Reason.counted(held.gpus(), "GPU"),
                         held.lent(),
-                        held.gpus() == 0
-                                ? ""
-                                : ", goodput %.1f samples/s".formatted(WorkloadFigures.goodput(job, held)),
+                        held.gpus() == 0 ? "" : ", goodput " + goodput(job, held),
                         overview.progress(job.spec().job())
                                 .map(said -> ", %.0f iterations done".formatted(said.progress()))
                                 .orElse(""),
@@ -211,5 +209,15 @@ final class OverviewText {
                                 : overview.refusal(job.spec().job())
                                         .map("; "::concat)
                                         .orElse(""));
+    }
+
+    private String goodput(JobState job, WorkloadFigures.Held held) {
+        return switch (figures.known(job)) {
+            case MEASURED -> "%.1f samples/s".formatted(WorkloadFigures.goodput(job, held));
+            case ESTIMATED ->
+                "%.1f samples/s (estimated by its profile: no step reported)"
+                        .formatted(WorkloadFigures.goodput(job, held));
+            case UNKNOWN -> "unknown (no profile, and no step reported)";
+        };
     }
 }

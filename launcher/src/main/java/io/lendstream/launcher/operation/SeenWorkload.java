@@ -16,9 +16,11 @@ import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
@@ -32,6 +34,8 @@ final class SeenWorkload {
     private final Map<ServiceId, List<Event>> early = new HashMap<>();
     private final SortedMap<JobId, JobState> jobs = new TreeMap<>();
     private final Map<JobId, TrainingProgress> progress = new HashMap<>();
+    /** Jobs that have reported the time of a step. */
+    private final Set<JobId> timed = new HashSet<>();
 
     /**
      * A service as schedulers see it. Which of both counts is known only when the start of its scheduler is read.
@@ -72,9 +76,15 @@ final class SeenWorkload {
         return Optional.ofNullable(progress.get(job));
     }
 
+    /** Whether a job has reported the time of a step, as far as reports were read. */
+    boolean isTimed(JobId job) {
+        return timed.contains(job);
+    }
+
     /** A job is not declared any more. */
     void forget(JobId job) {
         jobs.remove(job);
+        timed.remove(job);
     }
 
     /** A service is not declared any more, and holds nothing. */
@@ -96,6 +106,9 @@ final class SeenWorkload {
 
     private void tell(TrainingProgress said) {
         progress.put(said.job(), said);
+        if (said.timing().stepSeconds().isPresent()) {
+            timed.add(said.job());
+        }
         jobs.computeIfPresent(said.job(), (name, known) -> known.observed(said, 0, FitRule.COARSE));
     }
 

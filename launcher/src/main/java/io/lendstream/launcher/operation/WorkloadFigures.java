@@ -163,6 +163,24 @@ final class WorkloadFigures {
         return new Held(mine.size(), lent, nodes, kind);
     }
 
+    /** How well the goodput of a job is known. */
+    enum Known {
+        /** By steps that it has reported. */
+        MEASURED,
+        /** By the profile that its owner declares. */
+        ESTIMATED,
+        /** By nothing that these topics have. */
+        UNKNOWN
+    }
+
+    /** How well the goodput of a job is known. */
+    Known known(JobState job) {
+        if (workload.isTimed(job.spec().job())) {
+            return Known.MEASURED;
+        }
+        return job.isSpeedUnknown() ? Known.UNKNOWN : Known.ESTIMATED;
+    }
+
     /** The goodput of a job by its profile and its steps so far. */
     static double goodput(JobState job, Held held) {
         return job.goodput().on(held.kind).on(held.nodes, held.gpus);

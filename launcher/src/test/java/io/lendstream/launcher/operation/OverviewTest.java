@@ -25,6 +25,7 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
@@ -115,6 +116,32 @@ class OverviewTest {
                 .containsSubsequence("GPUS", "  infer  2 GPUs: 1 free, 1 serving", "  train  1 GPU: 1 training")
                 .anyMatch(line -> line.matches("    train/0 +training job bert"));
         assertThat(lines).doesNotContain("ALARMS");
+    }
+
+    /** Neither a declared profile nor the usual one is a measurement. */
+    @Test
+    void theGoodputIsKnownByStepsEstimatedByAProfileOrUnknown() {
+        Scenario declared =
+                Scenario.of("deepboot").node("train", Pool.TRAINING, 2).job("bert", 1);
+        declared.tell(declared.jobRecord("gpt", 1, false).with(TrainingJob.Traits.ofFixedSize(1)));
+        for (int i = 0; i < 20 && declared.count("training") < 2; i++) {
+            declared.after(ofSeconds(15)).settled();
+        }
+
+        assertThat(overview(declared, false).lines(declared.now(), false))
+                .anyMatch(line -> line.matches("  bert .* goodput .* \\(estimated by its profile: no step reported\\)"))
+                .anyMatch(line -> line.matches("  gpt .* goodput unknown \\(no profile, and no step reported\\)"));
+        JsonNode jobs = overview(declared, false).json(declared.now()).get("jobs");
+        assertThat(jobs.get(0).get("goodput").asText()).isEqualTo("estimated");
+        assertThat(jobs.get(1).get("goodput").asText()).isEqualTo("unknown");
+        assertThat(jobs.get(1).has("goodputSamplesPerSecond")).isFalse();
+
+        declared.progress("bert", JobPhase.RUNNING);
+        assertThat(overview(declared, false)
+                        .json(declared.now())
+                        .at("/jobs/0/goodput")
+                        .asText())
+                .isEqualTo("measured");
     }
 
     /** Compares the need that the overview shows with that of the scheduler, under a policy. */
@@ -385,7 +412,8 @@ class OverviewTest {
     /** The reason of a job whose machine refuses commands: the job has ended, and is not among the jobs. */
     @Test
     void aRefusedCommandIsAnAlarm() {
-        String why = "job bert brings its own command, but actuator.process.submitted-commands is false on this machine";
+        String why =
+                "job bert brings its own command, but actuator.process.submitted-commands is false on this machine";
         ActuationReport plain = story.report(
                 new DecisionId(Scenario.DOMAIN, 1, 1),
                 Outcome.FAILED,

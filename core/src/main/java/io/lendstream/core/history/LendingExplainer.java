@@ -2,6 +2,7 @@ package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.AdoptionSelector;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.DomainId;
@@ -179,6 +180,23 @@ public final class LendingExplainer {
             unit.owner().asForeign().ifPresent(use -> foreign.put(unit.gpuId(), use));
         }
         return foreign;
+    }
+
+    /**
+     * The decisions that an order would have now, without giving it.
+     *
+     * @param order with its time; that of the last event counts where it is later
+     * @return empty where the log could not be replayed
+     */
+    public List<Decision> answersTo(ControlCommand order) {
+        Optional<Scheduler> office = obstacle().isPresent() ? Optional.empty() : log.scheduler();
+        if (office.isEmpty()) {
+            return List.of();
+        }
+        Instant at = order.at().isAfter(lastEventAt()) ? order.at() : lastEventAt();
+        ClusterState state = log.state();
+        DomainEvent event = new DomainEvent(state.domain(), state.epoch(), log.last() + 1, at, Optional.empty(), order);
+        return office.get().step(state, event).decisions();
     }
 
     /** When training is planned next, unless the domain is frozen then. */

@@ -5,9 +5,11 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.ControlCommand.Kind;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.event.TrustOrder;
+import io.lendstream.core.history.LendingExplainer;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.scheduler.TrustRules;
+import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.operation.ControlOrder.Taken;
@@ -31,11 +33,13 @@ import picocli.CommandLine.Parameters;
             "Show or change the level of trust: how far decisions are put in force, in one domain or in all.",
             "Without LEVEL it replays the log after the last snapshot and shows each level, since when, and whether the next one may be taken.",
             "The level rises one step at a time, after scheduler.trust-step-after (3d) without a late reclaim. It may be lowered at any time;"
-                    + " loans beyond the lower level are then reclaimed with notice. Exits with 1 if the scheduler refuses the level."
+                    + " loans beyond the lower level are then reclaimed with notice. Exits with 1 if the scheduler refuses the level.",
+            "With one and share it first replays the log too, and names the loans that would be taken back as beyond the level."
         },
         footer = {
             "Example: lendstream trust --bootstrap-server broker:9092",
             "         lendstream trust one --service chat --domain east --reason TEXT",
+            "         lendstream trust share --domain east --dry-run",
             "         lendstream trust advise --domain east --reason 'new driver'"
         })
 public final class TrustCommand extends ControlCommands.OfDomains {
@@ -57,13 +61,46 @@ public final class TrustCommand extends ControlCommands.OfDomains {
             description = "Raise the level before its time, or by several steps. The log keeps who did so.")
     private boolean anyway;
 
+    @Option(
+            names = "--dry-run",
+            description = "Only name the loans that the level would take back, or why the scheduler would refuse it.")
+    private boolean dryRun;
+
     public TrustCommand() {
         super(Kind.TRUST, "");
     }
 
     @Override
     public Integer call() {
-        return level.isPresent() ? super.call() : show();
+        if (level.isEmpty()) {
+            return show();
+        }
+        checkNames();
+        return dryRun ? preview() : super.call();
+    }
+
+    /** Shows what the order would do, without giving it. */
+    private int preview() {
+        Cluster cluster = cluster();
+        Connection.check(
+                cluster.kafka(),
+                cluster.topics(),
+                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
+                cluster.patience());
+        TopicScan reading = new TopicScan(cluster, this::remark);
+        GpuNames names = reading.gpuNames();
+        for (ControlCommand order : ordered(reading, reading.now())) {
+            print(names.in(preview(cluster, reading, order)));
+        }
+        return 0;
+    }
+
+    private List<String> preview(Cluster cluster, TopicScan reading, ControlCommand order) {
+        LendingExplainer log = new LendingExplainer(order.domain());
+        try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
+            history.replayToTheEnd(List.of(order.domain()), Optional.empty(), log::after, log::take);
+        }
+        return TrustPreview.lines(log, order);
     }
 
     private TrustLevel ordered() {
@@ -88,8 +125,18 @@ public final class TrustCommand extends ControlCommands.OfDomains {
         }
     }
 
+    /** Levels that limit loans take back what is beyond them: it is named first. A level of advice is not delayed. */
     @Override
     List<ControlCommand> commands(TopicScan reading, Instant now) {
+        List<ControlCommand> orders = ordered(reading, now);
+        if (ordered().limitsLoans()) {
+            GpuNames names = reading.gpuNames();
+            orders.forEach(order -> names.in(preview(cluster(), reading, order)).forEach(this::remark));
+        }
+        return orders;
+    }
+
+    private List<ControlCommand> ordered(TopicScan reading, Instant now) {
         TrustOrder order = new TrustOrder(ordered(), service.map(ServiceId::new), anyway);
         return super.commands(reading, now).stream()
                 .map(command -> command.ordering(order))

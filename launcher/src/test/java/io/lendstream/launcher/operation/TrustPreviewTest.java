@@ -1,0 +1,117 @@
+package io.lendstream.launcher.operation;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrustLevel;
+import io.lendstream.core.event.TrustOrder;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.LendingExplainer;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class TrustPreviewTest {
+    private final Scenario story = new Scenario(
+                    new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("first-trust", "advise"))))
+            .node("train", Pool.TRAINING, 1)
+            .node("infer", Pool.INFERENCE, 8)
+            .service("chat", 1)
+            .settled();
+
+    /** Jobs that have lent GPUs at a level. */
+    private void lent(TrustLevel level) {
+        story.trust(level, true).settled();
+        for (int i = 0; i < 8; i++) {
+            story.rigidJob("job-" + i, 1).settled();
+        }
+        for (int quarter = 0; quarter < 20; quarter++) {
+            story.rate("chat", 5).settled().after(ofSeconds(15)).settled();
+            story.state().jobs().stream()
+                    .filter(job -> job.gpus() > 0)
+                    .map(job -> job.spec().job().value())
+                    .toList()
+                    .forEach(job -> story.progress(job, JobPhase.RUNNING).settled());
+        }
+    }
+
+    private List<String> preview(TrustLevel level, boolean anyway) {
+        LendingExplainer log = new LendingExplainer(Scenario.DOMAIN);
+        story.log().forEach(log::take);
+        ControlCommand order = new ControlCommand(
+                        Scenario.DOMAIN,
+                        "command",
+                        story.now(),
+                        "tester",
+                        ControlCommand.Kind.TRUST,
+                        Optional.empty(),
+                        List.of(),
+                        "for the test")
+                .ordering(new TrustOrder(level, Optional.empty(), anyway));
+        return TrustPreview.lines(log, order);
+    }
+
+    @Test
+    void namesTheLoansThatTheOrderThenTakesBack() {
+        lent(TrustLevel.ALL);
+        assertThat(story.count("lent")).isGreaterThan(2);
+
+        List<String> lines = preview(TrustLevel.SHARE, true);
+
+        story.trust(TrustLevel.SHARE, true);
+        List<String> done = story.last().stream()
+                .filter(decision -> decision.reason().is(ReasonCode.TRUST) && decision.isReclaim())
+                .map(Decision::action)
+                .map(action -> "  " + EventText.of(action))
+                .toList();
+        assertThat(done).isNotEmpty();
+        assertThat(lines.get(0))
+                .isEqualTo("domain test: with trust share loans would be taken back, as beyond the level:");
+        assertThat(lines.subList(1, lines.size())).isEqualTo(done);
+    }
+
+    @Test
+    void saysThatNoLoanIsBeyondTheLevel() {
+        lent(TrustLevel.SHARE);
+        assertThat(story.count("lent")).isPositive();
+
+        assertThat(preview(TrustLevel.ALL, true))
+                .containsExactly("domain test: with trust all no loan would be taken back now");
+    }
+
+    @Test
+    void saysWhyTheOrderWouldBeRefused() {
+        assertThat(preview(TrustLevel.SHARE, false))
+                .singleElement()
+                .asString()
+                .startsWith("domain test: trust share would be refused: ")
+                .contains("it rises one step at a time");
+    }
+
+    @Test
+    void saysThatTheLogIsUnknown() {
+        ControlCommand order = new ControlCommand(
+                        Scenario.DOMAIN,
+                        "command",
+                        story.now(),
+                        "tester",
+                        ControlCommand.Kind.TRUST,
+                        Optional.empty(),
+                        List.of(),
+                        "")
+                .ordering(new TrustOrder(TrustLevel.SHARE, Optional.empty(), true));
+
+        assertThat(TrustPreview.lines(new LendingExplainer(Scenario.DOMAIN), order))
+                .containsExactly(
+                        "domain test: with trust share it is unknown which loans would be taken back: the log has no event of the domain");
+    }
+}

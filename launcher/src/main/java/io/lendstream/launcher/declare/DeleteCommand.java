@@ -5,19 +5,15 @@ import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.QueueId;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.launcher.declare.DeclaredTopics.Written;
 import io.lendstream.launcher.operation.ObjectRemoval;
-import io.lendstream.launcher.operation.TopicScan;
-import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.launcher.operation.ReplicaOrigins;
 import io.lendstream.service.settings.Units;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SortedSet;
-import java.util.TreeSet;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -54,7 +50,8 @@ public final class DeleteCommand extends ClusterCommand {
 
     @Option(
             names = "--stop",
-            description = "For a service with 'adopt': stop its replicas, also those that ran before Lendstream.")
+            description =
+                    "For a service: stop also replicas that ran before Lendstream and were taken over, or may have been.")
     private boolean stop;
 
     @Override
@@ -114,27 +111,12 @@ public final class DeleteCommand extends ClusterCommand {
 
     /** What ran before Lendstream is not stopped by mistake: other systems may need it. */
     private void checkStop(InferenceService service, DeclaredTopics topics) {
-        if (stop || service.adopt().isEmpty()) {
-            return;
-        }
-        Tenant tenant = new Tenant.Service(service.service());
-        SortedSet<String> held = new TreeSet<>();
-        new TopicScan(topics.cluster(), this::remark)
-                .all(
-                        "leases",
-                        reader -> reader.handing(TopicCatalogue.LEASES, lease -> {
-                            held.remove(lease.key());
-                            lease.value()
-                                    .filter(known -> known.owner()
-                                            .holder()
-                                            .filter(tenant::equals)
-                                            .isPresent())
-                                    .ifPresent(known -> held.add(lease.key()));
-                        }));
-        if (!held.isEmpty()) {
-            throw UserError.failed(
-                    "service/%s has 'adopt', and replicas on %s, which may have run before Lendstream: they would be stopped. Add --stop if they may be."
-                            .formatted(service.service(), some(List.copyOf(held))));
+        if (!stop && !service.removed()) {
+            ReplicaOrigins.read(topics.cluster(), service.service(), this::remark)
+                    .againstStop()
+                    .ifPresent(why -> {
+                        throw UserError.failed(why);
+                    });
         }
     }
 

@@ -64,7 +64,7 @@ final class AdoptionIT {
     private static void goesWhenItIsDeleted(AdoptedCluster cluster) throws InterruptedException {
         Printed refused = cluster.hosted().command("delete", "service", "chat");
         assertThat(refused.exit()).isEqualTo(1);
-        assertThat(refused.err()).contains("service/chat has 'adopt'", "Add --stop");
+        assertThat(refused.err()).contains("service/chat has replicas on ", "were taken over", "Add --stop");
         cluster.hosted().succeeds("delete", "job", "bert");
         assertThat(cluster.strangers().get(0).starter().waitFor(60, TimeUnit.SECONDS))
                 .as("the job's process has ended")

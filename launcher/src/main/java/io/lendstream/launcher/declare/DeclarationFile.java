@@ -68,14 +68,15 @@ final class DeclarationFile {
      * out.
      *
      * @param file its name; one that ends with {@code .json} is read as JSON
+     * @param problems receives an error for each document that is no object
      */
-    static List<Document> read(String file, String text) {
+    static List<Document> read(String file, String text, ProblemList problems) {
         boolean isYaml = file.endsWith(".yaml") || file.endsWith(".yml");
         boolean isJson = file.endsWith(".json")
                 || (!isYaml && START_OF_JSON.matcher(text).lookingAt());
         String language = isJson ? "JSON" : "YAML";
         try (JsonParser parser = isJson ? JSON.createParser(text) : YAML.createParser(text)) {
-            return new DeclarationFile(file, parser, language).documents();
+            return new DeclarationFile(file, parser, language).documents(problems);
         } catch (JsonProcessingException e) {
             int line = Optional.ofNullable(e.getLocation())
                     .map(location -> location.getLineNr())
@@ -94,7 +95,7 @@ final class DeclarationFile {
         }
     }
 
-    private List<Document> documents() throws IOException {
+    private List<Document> documents(ProblemList problems) throws IOException {
         List<Document> documents = new ArrayList<>();
         int number = 0;
         while (parser.nextToken() != null) {
@@ -103,33 +104,39 @@ final class DeclarationFile {
                 continue;
             }
             SourceValue root = value(line());
-            if (!(root instanceof SourceValue.Fields fields)) {
-                throw UserError.badUsage("%s, line %d, document %d is %s, but must have the fields %s. Add them."
-                        .formatted(file, root.line(), number, root.shown(), String.join(", ", FIELDS)));
-            }
-            add(documents, number, fields);
+            int document = number;
+            problems.check(() -> add(documents, document, fields(root, document), problems));
         }
         return documents;
     }
 
-    private void add(List<Document> documents, int number, SourceValue.Fields root) {
+    private SourceValue.Fields fields(SourceValue root, int number) {
+        if (root instanceof SourceValue.Fields fields) {
+            return fields;
+        }
+        throw UserError.badUsage("%s, line %d, document %d is %s, but must have the fields %s. Add them."
+                .formatted(file, root.line(), number, root.shown(), String.join(", ", FIELDS)));
+    }
+
+    private void add(List<Document> documents, int number, SourceValue.Fields root, ProblemList problems) {
         boolean isList = root.values().get(KIND) instanceof SourceValue.Scalar kind
                 && kind.text().equals(LIST);
         if (!isList) {
             documents.add(new Document(file, number, root));
         } else if (root.values().get("items") instanceof SourceValue.Items items) {
-            for (SourceValue item : items.values()) {
-                if (!(item instanceof SourceValue.Fields fields)) {
-                    throw UserError.badUsage(
-                            "%s, line %d, document %d: an item is %s, but must be an object. Change it."
-                                    .formatted(file, item.line(), number, item.shown()));
-                }
-                documents.add(new Document(file, number, fields));
-            }
+            items.values().forEach(item -> problems.check(() -> documents.add(item(item, number))));
         } else {
             throw UserError.badUsage("%s, line %d, document %d: kind is List, but there is no list items. Add it."
                     .formatted(file, root.line(), number));
         }
+    }
+
+    private Document item(SourceValue item, int number) {
+        if (item instanceof SourceValue.Fields fields) {
+            return new Document(file, number, fields);
+        }
+        throw UserError.badUsage("%s, line %d, document %d: an item is %s, but must be an object. Change it."
+                .formatted(file, item.line(), number, item.shown()));
     }
 
     private boolean isEmpty() throws IOException {

@@ -20,10 +20,13 @@ record ListForm<V>(ValueForm<V> item) implements ValueForm<List<V>> {
             throw place.mustBe(value, takes());
         }
         List<V> read = new ArrayList<>();
+        ProblemList problems = new ProblemList();
         for (int i = 0; i < items.values().size(); i++) {
             SourceValue each = items.values().get(i);
-            read.add(item.read(each, place.item(i, each)));
+            ValuePlace at = place.item(i, each);
+            problems.attempt(() -> item.read(each, at)).ifPresent(read::add);
         }
+        problems.stop();
         return read;
     }
 

@@ -20,7 +20,11 @@ record MapForm<V>(ValueForm<V> value) implements ValueForm<Map<String, V>> {
             throw place.mustBe(source, takes());
         }
         SortedMap<String, V> read = new TreeMap<>();
-        fields.values().forEach((name, each) -> read.put(name, value.read(each, place.field(name, each))));
+        ProblemList problems = new ProblemList();
+        fields.values()
+                .forEach((name, each) -> problems.attempt(() -> value.read(each, place.field(name, each)))
+                        .ifPresent(known -> read.put(name, known)));
+        problems.stop();
         return read;
     }
 

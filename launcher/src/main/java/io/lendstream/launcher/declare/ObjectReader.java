@@ -9,11 +9,11 @@ import static io.lendstream.launcher.declare.DeclarationFile.STATUS;
 
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.DomainId;
-import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.operation.ObjectStates;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,6 +22,9 @@ import java.util.Optional;
 final class ObjectReader {
     /** The domain of an object that names none. */
     static final DomainId USUAL_DOMAIN = new DomainId("default");
+
+    /** Of an object whose own name is wrong: it is never used. */
+    private static final ObjectName NO_NAME = new ObjectName("unnamed", USUAL_DOMAIN);
 
     private static final SpecField<ObjectName, String> NAME = SpecField.mandatory(
             "name", ScalarForms.name(), ObjectName::value, "Its name, unique in its kind, also across domains.");
@@ -36,29 +39,19 @@ final class ObjectReader {
     static final SpecFields<ObjectName> METADATA_FIELDS = new SpecFields<>("metadata", List.of(NAME, DOMAIN));
 
     private final List<DeclaredObject<?>> objects = new ArrayList<>();
-    private final List<String> problems = new ArrayList<>();
+    private final ProblemList problems = new ProblemList();
     /** The place of each object, by its kind and name. */
     private final Map<String, ValuePlace> places = new HashMap<>();
 
     /** Reads the documents of a file. */
     void read(String file, String text) {
-        List<DeclarationFile.Document> documents;
-        try {
-            documents = DeclarationFile.read(file, text);
-        } catch (UserError e) {
-            problems.add(String.valueOf(e.getMessage()));
-            return;
-        }
-        if (documents.isEmpty()) {
+        int before = problems.all().size();
+        List<DeclarationFile.Document> documents = problems.attempt(() -> DeclarationFile.read(file, text, problems))
+                .orElse(List.of());
+        if (documents.isEmpty() && problems.all().size() == before) {
             problems.add("%s has no object; add a document with %s.".formatted(file, String.join(", ", FIELDS)));
         }
-        for (DeclarationFile.Document document : documents) {
-            try {
-                take(object(document));
-            } catch (UserError e) {
-                problems.add(String.valueOf(e.getMessage()));
-            }
-        }
+        documents.forEach(document -> problems.check(() -> take(object(document))));
     }
 
     /** The objects without an error, in the order of the files. */
@@ -68,7 +61,7 @@ final class ObjectReader {
 
     /** The errors, each a line. */
     List<String> problems() {
-        return List.copyOf(problems);
+        return problems.all();
     }
 
     private void take(DeclaredObject<?> object) {
@@ -84,19 +77,28 @@ final class ObjectReader {
     private static DeclaredObject<?> object(DeclarationFile.Document document) {
         ValuePlace root = document.place();
         Map<String, SourceValue> values = document.root().values();
-        values.forEach((name, value) -> {
+        ProblemList problems = new ProblemList();
+        values.forEach((name, value) -> problems.check(() -> {
             if (!FIELDS.contains(name) && !name.equals(STATUS)) {
                 throw root.unknown(name, value, FIELDS);
             }
-        });
+        }));
         if (values.get(STATUS) instanceof SourceValue.Fields status) {
-            refuseDeleted(status, root.field(STATUS, status));
+            problems.check(() -> refuseDeleted(status, root.field(STATUS, status)));
         }
+        problems.check(() -> checkVersion(values, root));
+        Optional<DeclaredKind<?>> kind = problems.attempt(() -> kind(values, root));
+        if (kind.isEmpty()) {
+            problems.stop(); // the kind tells the fields of all else
+        }
+        return object(kind.orElseThrow(), document, root, problems);
+    }
+
+    private static void checkVersion(Map<String, SourceValue> values, ValuePlace root) {
         SourceValue version = require(values, root, API_VERSION, DeclaredKind.API_VERSION);
         if (!(version instanceof SourceValue.Scalar text && text.text().equals(DeclaredKind.API_VERSION))) {
             throw root.field(API_VERSION, version).mustBe(version, DeclaredKind.API_VERSION);
         }
-        return object(kind(values, root), document, root);
     }
 
     /** What was shown while it was deleted is not declared again by mistake. */
@@ -120,29 +122,43 @@ final class ObjectReader {
         });
     }
 
+    /** @param problems the errors so far: those of metadata and spec are added, and all are thrown together */
     private static <T extends Event> DeclaredObject<T> object(
-            DeclaredKind<T> kind, DeclarationFile.Document document, ValuePlace root) {
+            DeclaredKind<T> kind, DeclarationFile.Document document, ValuePlace root, ProblemList problems) {
         Map<String, SourceValue> values = document.root().values();
-        SourceValue metadata = require(values, root, METADATA, METADATA_FIELDS.takes());
-        SpecValues names = METADATA_FIELDS.read(metadata, root.field(METADATA, metadata));
-        ObjectName name = name(kind, names, metadata, root);
-        ValuePlace place = root.of(kind.shown(name.value()));
-        SourceValue spec = require(values, place, SPEC, kind.spec().takes());
-        ValuePlace ofSpec = place.field(SPEC, spec);
-        checkFields(kind, spec, ofSpec);
-        var object = new DeclaredObject<>(kind, name, kind.spec().read(spec, ofSpec), ofSpec);
-        object.record(Instant.EPOCH, Optional.empty());
-        return object;
+        Optional<ObjectName> name = problems.attempt(() -> {
+            SourceValue metadata = require(values, root, METADATA, METADATA_FIELDS.takes());
+            SpecValues names = METADATA_FIELDS.read(metadata, root.field(METADATA, metadata));
+            return name(kind, names, metadata, root);
+        });
+        ValuePlace place = name.map(known -> root.of(kind.shown(known.value()))).orElse(root);
+        Optional<DeclaredObject<T>> object = problems.attempt(() -> {
+            SourceValue spec = require(values, place, SPEC, kind.spec().takes());
+            ValuePlace ofSpec = place.field(SPEC, spec);
+            SpecValues read = kind.spec().read(declarable(kind, spec, ofSpec, problems), ofSpec);
+            return new DeclaredObject<>(kind, name.orElse(NO_NAME), read, ofSpec);
+        });
+        problems.stop();
+        object.orElseThrow().record(Instant.EPOCH, Optional.empty());
+        return object.orElseThrow();
     }
 
-    private static void checkFields(DeclaredKind<?> kind, SourceValue spec, ValuePlace place) {
-        if (spec instanceof SourceValue.Fields fields) {
-            fields.values()
-                    .forEach((field, value) -> kind.againstField(field).ifPresent(why -> {
-                        ValuePlace ofField = place.field(field, value);
-                        throw ofField.bad("%s is %s, but %s".formatted(ofField.path(), value.shown(), why));
-                    }));
+    /** The spec without the fields that its kind refuses with a reason of its own, which is noted. */
+    private static SourceValue declarable(
+            DeclaredKind<?> kind, SourceValue spec, ValuePlace place, ProblemList problems) {
+        if (!(spec instanceof SourceValue.Fields fields)) {
+            return spec;
         }
+        Map<String, SourceValue> rest = new LinkedHashMap<>(fields.values());
+        fields.values()
+                .forEach((field, value) -> kind.againstField(field).ifPresent(why -> {
+                    rest.remove(field);
+                    ValuePlace ofField = place.field(field, value);
+                    problems.check(() -> {
+                        throw ofField.bad("%s is %s, but %s".formatted(ofField.path(), value.shown(), why));
+                    });
+                }));
+        return new SourceValue.Fields(rest, fields.line());
     }
 
     private static ObjectName name(DeclaredKind<?> kind, SpecValues names, SourceValue metadata, ValuePlace root) {

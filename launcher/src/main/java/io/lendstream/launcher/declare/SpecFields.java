@@ -4,8 +4,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -19,19 +22,28 @@ record SpecFields<R>(String what, List<SpecField<R, ?>> fields) {
         fields = List.copyOf(fields);
     }
 
-    /** Reads the fields, of which none may be unknown. */
+    /**
+     * Reads the fields, of which none may be unknown. All errors are found; a field does not count as missing if an
+     * unknown one may be this field, mistyped.
+     */
     SpecValues read(SourceValue value, ValuePlace place) {
         if (!(value instanceof SourceValue.Fields source)) {
             throw place.mustBe(value, takes());
         }
         List<String> known = fields.stream().map(SpecField::name).toList();
-        source.values().forEach((name, each) -> {
-            if (!known.contains(name)) {
-                throw place.unknown(name, each, known);
-            }
+        ProblemList problems = new ProblemList();
+        Set<String> mistyped = new HashSet<>();
+        source.values().keySet().stream().filter(name -> !known.contains(name)).forEach(name -> {
+            mistyped.addAll(ValuePlace.nearest(name, known));
+            problems.check(() -> {
+                throw place.unknown(name, Objects.requireNonNull(source.values().get(name)), known);
+            });
         });
         Map<String, Object> values = new HashMap<>();
-        fields.forEach(field -> field.read(source, place, values));
+        fields.stream()
+                .filter(field -> source.values().containsKey(field.name()) || !mistyped.contains(field.name()))
+                .forEach(field -> problems.check(() -> field.read(source, place, values)));
+        problems.stop();
         return new SpecValues(values);
     }
 

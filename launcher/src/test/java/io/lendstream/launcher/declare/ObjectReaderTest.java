@@ -141,6 +141,45 @@ class ObjectReaderTest {
                         "all.yaml, line 25, document 4 (queue/team-a): spec.quotas[0].nominalQuota is '-8', but must be a number of GPUs of at least 0. Change it.");
     }
 
+    /** What does not depend on another error is found with it, in the order of the file's fields. */
+    @Test
+    void allErrorsOfAnObjectAreShown() {
+        ObjectReader reader =
+                read("all.yaml", """
+                apiVersion: lendstream.io/v2
+                kind: Service
+                owner: {}
+                metadata: {name: "a b", owner: me}
+                spec:
+                  slo: soon
+                  replicaCapacityPerSecond: 1.25
+                  flor: 1
+                  colour: blue
+                  roleFloors:
+                    - {role: decode, replicas: few}
+                    - {replicas: 1}
+                """ + "---\n" + SERVICE + "---\n7\n---\n" + JOB.replace("gpus: 4", "gpus: many"));
+
+        assertThat(reader.objects()).extracting(DeclaredObject::shown).containsExactly("service/chat");
+        assertThat(reader.problems())
+                .satisfiesExactlyInAnyOrder(
+                        line -> assertThat(line).startsWith("all.yaml, line 22, document 3 is '7'"),
+                        line -> assertThat(line)
+                                .isEqualTo(
+                                        "all.yaml, line 3, document 1: owner is unknown; known fields here: apiVersion, kind, metadata, spec."),
+                        line -> assertThat(line).contains("apiVersion is 'lendstream.io/v2'"),
+                        line -> assertThat(line).contains("metadata.owner is unknown"),
+                        line -> assertThat(line).contains("metadata.name is 'a b'"),
+                        line -> assertThat(line).contains("spec.flor is unknown; did you mean floor or slo?"),
+                        line -> assertThat(line)
+                                .contains("spec.colour is unknown; known fields here: slo, replicaCapacityPerSecond,"),
+                        line -> assertThat(line).contains("spec.slo is 'soon'"),
+                        line -> assertThat(line).contains("spec.warmUp is missing"),
+                        line -> assertThat(line).contains("spec.roleFloors[0].replicas is 'few'"),
+                        line -> assertThat(line).contains("spec.roleFloors[1].role is missing"),
+                        line -> assertThat(line).contains("(job/bert-1): spec.gpus is 'many'"));
+    }
+
     /** What get shows can be applied, but for what was being deleted. */
     @Test
     void theStatusIsLeftOut() {
@@ -184,7 +223,6 @@ class ObjectReaderTest {
             slo: 4s                        | queue: a                        | spec.slo is missing, but must be a length of time such as 250ms, 30s, 5m or 1h, at most 366d. Add it.
             warmUp: 20s                    | warmUp: 25h                     | spec.warmUp is '25h', but must be a length of time such as 250ms, 30s, 5m or 1h, at most 1d. Change it.
             warmUp: 20s                    | warmup: 20s                     | spec.warmup is unknown; did you mean warmUp?
-            warmUp: 20s                    | colour: blue                    | spec.colour is unknown; known fields here: slo, replicaCapacityPerSecond,
             replicaCapacityPerSecond: 1.25 | replicaCapacityPerSecond: 0     | spec.replicaCapacityPerSecond is '0', but must be a number above 0. Change it.
             slo: 4s                        | 'slo: 4s\\n  floor: -1'            | spec.floor is '-1', but must be a whole number from 0 to 1000000. Change it, or leave it out for 0.
             slo: 4s                        | 'slo: 4s\\n  floor: 1.5'           | spec.floor is '1.5', but must be a whole number
@@ -199,7 +237,6 @@ class ObjectReaderTest {
             kind: Service                  | kind: service                   | kind is 'service', but must be Service or TrainingJob or Queue or DomainSettings. Did you mean Service?
             kind: Service                  | kind: Pod                       | kind is 'Pod', but must be Service or TrainingJob or Queue or DomainSettings. Change it.
             apiVersion: lendstream.io/v1   | apiVersion: v1                  | apiVersion is 'v1', but must be lendstream.io/v1. Change it.
-            apiVersion: lendstream.io/v1   | owner: {} | owner is unknown; known fields here: apiVersion, kind, metadata, spec.
             """)
     void aWrongServiceIsRefusedWithTheWayOut(String right, String wrong, String problem) {
         String text = SERVICE.replace(right, wrong.replace("\\n", "\n"));

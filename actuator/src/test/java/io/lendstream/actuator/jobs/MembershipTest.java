@@ -295,7 +295,8 @@ class MembershipTest {
                 training("0,1").resize("0,1,2", 2).start("c", "2", 2).ready("c").advance();
         job.asked();
 
-        assertThat(job.bye("a").bye("b").asked()).containsExactly("kill c", "kill c", "a < farewell 2", "b < farewell 2");
+        assertThat(job.bye("a").bye("b").asked())
+                .containsExactly("kill c", "kill c", "a < farewell 2", "b < farewell 2");
         assertThat(job.gone("c").gone("b").gone("a").asked()).isEmpty();
 
         assertThat(job.canAdvance()).isTrue();

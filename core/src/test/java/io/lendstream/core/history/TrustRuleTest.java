@@ -98,9 +98,8 @@ class TrustRuleTest {
 
     @Test
     void aShareCountsLoansAndThoseOnTheWay() {
-        ScriptedHistory history = history(TrustLevel.SHARE, CHAT)
-                .owner("infer-g0", LENT)
-                .owner("infer-g1", ON_THE_WAY);
+        ScriptedHistory history =
+                history(TrustLevel.SHARE, CHAT).owner("infer-g0", LENT).owner("infer-g1", ON_THE_WAY);
         history.decides(lend("infer-g1"));
         assertThat(broken(history)).isEmpty();
 

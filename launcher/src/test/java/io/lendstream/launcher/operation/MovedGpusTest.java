@@ -68,8 +68,9 @@ class MovedGpusTest {
         moved.take(node("new", NodeStatus.READY, Duration.ofMinutes(1)));
         moved.take(node("old", NodeStatus.READY, Duration.ZERO));
         assertThat(moved.finding(List.of(lease("old", BERT)), new GpuNames()).line())
-                .isEqualTo("warn moved: g0, " + MOVED
-                        + "; give each machine a name of its own; after a change of a name set agent.node to the old one until these tenants have ended");
+                .isEqualTo(
+                        "warn moved: g0, " + MOVED
+                                + "; give each machine a name of its own; after a change of a name set agent.node to the old one until these tenants have ended");
         assertThat(moved.finding(List.of(lease("old", new Owner.Free())), new GpuNames())
                         .line())
                 .isEqualTo("ok   moved: no GPU of a tenant is reported by another node than its own");

@@ -71,6 +71,7 @@ final class WorkloadFit {
         played.queues().forEach(queue -> declared.add(queue.queue()));
         for (TrainingTask task : played.tasks()) {
             checkName("job " + task.job().job(), task.job().queue(), declared);
+            checkClass(task.job());
         }
         for (ServiceLoad load : played.loads()) {
             InferenceService service = load.service();
@@ -86,6 +87,26 @@ final class WorkloadFit {
                                     tenant,
                                     name,
                                     declared.stream().map(QueueId::value).collect(Collectors.joining(", "))));
+        });
+    }
+
+    private void checkClass(TrainingJob job) {
+        job.precedence().priorityClass().ifPresent(name -> {
+            Set<String> classes = played.queues().stream()
+                    .filter(queue -> job.queue().filter(queue.queue()::equals).isPresent())
+                    .map(queue -> queue.priorityClasses().keySet())
+                    .findFirst()
+                    .orElse(Set.of());
+            if (!classes.contains(name)) {
+                throw UserError.badUsage(
+                        "job %s is of class %s, but %s; correct priorityClass, or declare the class in priorityClasses."
+                                .formatted(
+                                        job.job(),
+                                        name,
+                                        classes.isEmpty()
+                                                ? "its queue declares none"
+                                                : "its queue declares " + String.join(", ", classes)));
+            }
         });
     }
 

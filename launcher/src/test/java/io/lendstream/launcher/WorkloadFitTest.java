@@ -82,6 +82,19 @@ class WorkloadFitTest {
     }
 
     @Test
+    void aJobOfAClassThatItsQueueHasNotIsRefused() throws IOException {
+        String queues =
+                "queues:|- {queue: team-a, nominalQuota: 8, priorityClasses: {high: 10, low: 1}}|- {queue: team-b, nominalQuota: 8}|";
+
+        check(queues + job("gpus: 1, queue: team-a, priorityClass: high"), true);
+        assertThatThrownBy(() -> check(queues + job("gpus: 1, queue: team-a, priorityClass: gold"), true))
+                .hasMessage(
+                        "job a is of class gold, but its queue declares high, low; correct priorityClass, or declare the class in priorityClasses.");
+        assertThatThrownBy(() -> check(queues + job("gpus: 1, queue: team-b, priorityClass: high"), true))
+                .hasMessageContaining("but its queue declares none;");
+    }
+
+    @Test
     void aJobThatItsQueueCanNeverHoldIsRefused() throws IOException {
         String few = "queues:|- {queue: team-a, nominalQuota: 2, kind: T4, cohort: all}|";
         String lends = few + "- {queue: team-b, nominalQuota: 6, kind: T4, cohort: all}|";

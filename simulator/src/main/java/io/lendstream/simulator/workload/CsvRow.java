@@ -3,7 +3,9 @@ package io.lendstream.simulator.workload;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.QueueId;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -56,6 +58,19 @@ public record CsvRow(Path file, List<String> columns, int line, List<String> val
             // Falls through to the message that all bad values get.
         }
         throw bad(column, "a whole number of at least " + atLeast);
+    }
+
+    /** The values between semicolons as {@code NAME:VALUE}, by name, in their order; none where the line has none. */
+    Map<String, String> pairs(String column) {
+        Map<String, String> pairs = new LinkedHashMap<>();
+        for (String part : text(column).isEmpty() ? new String[0] : text(column).split(";", -1)) {
+            int colon = part.lastIndexOf(':');
+            String name = part.substring(0, Math.max(0, colon)).strip();
+            if (name.isEmpty() || pairs.put(name, part.substring(colon + 1).strip()) != null) {
+                throw bad(column, "NAME:VALUE between semicolons, each name once");
+            }
+        }
+        return pairs;
     }
 
     /** The name of a queue; empty where the line has none. */

@@ -14,9 +14,9 @@ import java.util.Set;
 /**
  * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known
  * {@code application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}), {@code crashAtShare}, the
- * share of its work at which the job crashes once, {@code queue}, {@code priority}, {@code deadline} with {@code
- * deadlineKind} ({@code soft} or {@code hard}), and those of {@link ListedKinds}, {@link ListedShapes} and {@link
- * ListedHosts}. Times are seconds since the start.
+ * share of its work at which the job crashes once, {@code queue}, {@code priority}, {@code priorityClass}, {@code
+ * deadline} with {@code deadlineKind} ({@code soft} or {@code hard}), and those of {@link ListedJobs}, {@link
+ * ListedKinds}, {@link ListedShapes} and {@link ListedHosts}. Times are seconds since the start.
  */
 final class JobListReader {
     /** Some thirty years. */
@@ -24,7 +24,16 @@ final class JobListReader {
 
     static final ListColumns COLUMNS = new ListColumns(
                     List.of("job", "submitSeconds", "gpus", "runSeconds"),
-                    List.of("application", "outcome", "crashAtShare", "queue", "priority", "deadline", "deadlineKind"))
+                    List.of(
+                            "application",
+                            "outcome",
+                            "crashAtShare",
+                            "queue",
+                            "priority",
+                            "priorityClass",
+                            "deadline",
+                            "deadlineKind"))
+            .and(ListedJobs.COLUMNS)
             .and(ListedKinds.OF_JOBS)
             .and(ListedShapes.COLUMNS)
             .and(ListedHosts.COLUMNS);
@@ -53,6 +62,7 @@ final class JobListReader {
             }
             String application = row.text("application");
             TrainingTask task = jobs.task(
+                    row,
                     row.text("job"),
                     application.isEmpty() ? "listed" : application,
                     scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
@@ -61,12 +71,23 @@ final class JobListReader {
             TrainingTask whole = ListedHosts.task(ListedShapes.task(ListedKinds.task(task, row, scene), row), row)
                     .meeting(new JobOutcome(outcome(row), crash(row)));
             TrainingTask ranked = row.text("priority").isEmpty() ? whole : whole.ofPriority(row.whole("priority", 0));
-            TrainingTask queued = row.queue().map(ranked::in).orElse(ranked);
+            TrainingTask queued = ofClass(row.queue().map(ranked::in).orElse(ranked), row);
             tasks.add(deadline(row, scene.start())
                     .map(at -> queued.due(at, deadlineKind(row)))
                     .orElse(queued));
         }
         return tasks;
+    }
+
+    private static TrainingTask ofClass(TrainingTask task, CsvRow row) {
+        String name = row.text("priorityClass");
+        if (name.isEmpty()) {
+            return task;
+        }
+        if (row.queue().isEmpty()) {
+            throw row.bad("priorityClass", "a class of its queue, but the line has no queue");
+        }
+        return task.ofPriorityClass(name);
     }
 
     private static Optional<Instant> deadline(CsvRow row, Instant start) {

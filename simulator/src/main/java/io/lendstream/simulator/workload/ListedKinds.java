@@ -130,7 +130,8 @@ final class ListedKinds {
         throw row.bad(column, "names of kinds, several between semicolons, such as %s".formatted(SimulatedGpu.names()));
     }
 
-    private static Optional<Long> memory(CsvRow row) {
+    /** The memory of a replica, in bytes. */
+    static Optional<Long> memory(CsvRow row) {
         if (row.text("memoryGib").isEmpty()) {
             return Optional.empty();
         }

@@ -2,23 +2,28 @@ package io.lendstream.simulator.workload;
 
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.RoleFloor;
 import io.lendstream.core.event.StartTimes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
 /**
- * The column {@code replicaShapes} of a list of services: the shapes of replicas of several GPUs, preferred ones first,
+ * The columns of a list of services about its replicas. {@code replicaShapes} has the shapes of replicas of several GPUs, preferred ones first,
  * between semicolons. Each is {@code NAME:GPUSxNODES:PER_SECOND:SECONDS}, such as {@code tp4:4x1:20:90}, and may end
  * with a role: {@code in:1x1:38:30:prefill}. The seconds are those to start cold, and then those from cache and from
- * sleep, if they are known: {@code 90/40/7}, or {@code 90//7}.
+ * sleep, if they are known: {@code 90/40/7}, or {@code 90//7}. {@code roleFloors} has the floors of roles that differ
+ * from that of the service: {@code prefill:1;decode:2}. {@code memoryGib} is what a replica needs on each GPU.
  */
 final class ListedReplicas {
-    static final String COLUMN = "replicaShapes";
+    static final List<String> COLUMNS = List.of("replicaShapes", "roleFloors", "memoryGib");
+
+    private static final String COLUMN = "replicaShapes";
     private static final int MOST_UNITS = 1000;
     private static final double MOST_PER_SECOND = 1e9;
     private static final double DAY_SECONDS = 86_400;
@@ -35,10 +40,47 @@ final class ListedReplicas {
             if (!names.add(shape.name())) {
                 throw bad(row);
             }
-            shapes.add(shape);
+            shapes.add(ListedKinds.memory(row).map(shape::withMemory).orElse(shape));
         }
         checkRoles(row, shapes);
         return shapes;
+    }
+
+    /** The memory that a replica of one GPU needs; that of shapes is in each of them. */
+    static Optional<Long> memoryOfOneGpu(CsvRow row) {
+        return row.text(COLUMN).isEmpty() ? ListedKinds.memory(row) : Optional.empty();
+    }
+
+    /** The floors of roles that differ from the floor of the service; the shapes have these roles. */
+    static List<RoleFloor> floors(CsvRow row) {
+        Set<ReplicaRole> roles = EnumSet.noneOf(ReplicaRole.class);
+        shapes(row).forEach(shape -> roles.add(shape.role()));
+        List<RoleFloor> floors = new ArrayList<>();
+        row.pairs("roleFloors").forEach((name, replicas) -> {
+            Optional<ReplicaRole> role = roles.stream()
+                    .filter(any -> any != ReplicaRole.ALL && any.name().equals(name.toUpperCase(Locale.ROOT)))
+                    .findFirst();
+            if (role.isEmpty()) {
+                throw row.bad("roleFloors", "roles of replicaShapes: prefill and decode");
+            }
+            floors.add(new RoleFloor(role.get(), floor(row, replicas)));
+        });
+        return floors;
+    }
+
+    private static int floor(CsvRow row, String text) {
+        try {
+            int floor = Integer.parseInt(text);
+            if (floor >= 0 && floor <= MOST_UNITS) {
+                return floor;
+            }
+        } catch (NumberFormatException e) {
+            // said below
+        }
+        throw row.bad(
+                "roleFloors",
+                "ROLE:REPLICAS between semicolons, with whole numbers from 0 to %d, such as prefill:1;decode:2"
+                        .formatted(MOST_UNITS));
     }
 
     /** Each request needs all roles of a service, and a replica for whole requests needs no others beside it. */

@@ -15,8 +15,8 @@ import java.util.Optional;
 
 /**
  * Reads queues: a line for each quota, {@code queue,nominalQuota}, and where they are wanted {@code kind}, {@code
- * borrowingLimit}, {@code lendingLimit}, {@code cohort}, {@code weight}, {@code withinClusterQueue} and {@code
- * reclaimWithinCohort}. The last four are those of the queue's first line.
+ * borrowingLimit}, {@code lendingLimit}, {@code cohort}, {@code weight}, {@code withinClusterQueue}, {@code
+ * reclaimWithinCohort} and {@code priorityClasses}. The last five are those of the queue's first line.
  */
 final class QueueListReader {
     static final ListColumns COLUMNS = new ListColumns(
@@ -28,7 +28,8 @@ final class QueueListReader {
                     "cohort",
                     "weight",
                     "withinClusterQueue",
-                    "reclaimWithinCohort"));
+                    "reclaimWithinCohort",
+                    "priorityClasses"));
 
     private QueueListReader() {}
 
@@ -76,7 +77,21 @@ final class QueueListReader {
                 rows.stream().map(row -> quota(row, scene)).toList(),
                 preemption(first, "withinClusterQueue", false),
                 preemption(first, "reclaimWithinCohort", true),
-                Map.of());
+                priorityClasses(first));
+    }
+
+    private static Map<String, Integer> priorityClasses(CsvRow row) {
+        Map<String, Integer> classes = new LinkedHashMap<>();
+        row.pairs("priorityClasses").forEach((name, priority) -> classes.put(name, priority(row, priority)));
+        return classes;
+    }
+
+    private static int priority(CsvRow row, String text) {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            throw row.bad("priorityClasses", "CLASS:PRIORITY between semicolons, with whole numbers, such as high:10;low:-5");
+        }
     }
 
     private static KindQuota quota(CsvRow row, Scene scene) {

@@ -11,8 +11,9 @@ import java.util.Optional;
 
 /**
  * Reads {@code --services}: a line a service, with a series of its request rate in an {@code epoch_s,value} file beside
- * it; a column {@code queue} names its queue, {@code kindCapacities} and {@code kindWarmUps} its kinds of GPU, and
- * {@code replicaShapes} the shapes of its replicas, see {@link ListedReplicas}.
+ * it; a column {@code queue} names its queue, {@code floorReplicas} its floor, {@code kindCapacities} and {@code
+ * kindWarmUps} its kinds of GPU; for the shapes of its replicas, their memory and the floors of their roles see {@link
+ * ListedReplicas}.
  *
  * <p>A series begins with the workload, whatever its own first second; its value times {@code scale} is requests per
  * second. A missing value repeats the one before it.
@@ -27,9 +28,9 @@ final class RateServicesReader {
                             "sloMs",
                             "warmUpSeconds",
                             "scale"),
-                    List.of("queue"))
+                    List.of("queue", "floorReplicas"))
             .and(ListedKinds.OF_SERVICES)
-            .and(List.of(ListedReplicas.COLUMN));
+            .and(ListedReplicas.COLUMNS);
 
     private RateServicesReader() {}
 
@@ -61,14 +62,16 @@ final class RateServicesReader {
                     Duration.ofMillis(row.whole("sloMs", 1)),
                     capacity,
                     Optional.empty(),
-                    0,
-                    Duration.ofMillis(Math.round(1000 * row.number("warmUpSeconds", 0))));
+                    row.text("floorReplicas").isEmpty() ? 0 : row.whole("floorReplicas", 0),
+                    Duration.ofMillis(Math.round(1000 * row.number("warmUpSeconds", 0))),
+                    ListedReplicas.memoryOfOneGpu(row));
             loads.add(new ServiceLoad(
                     row.queue()
                             .map(spec::in)
                             .orElse(spec)
                             .onKinds(ListedKinds.capacities(row, scene))
-                            .inShapes(ListedReplicas.shapes(row)),
+                            .inShapes(ListedReplicas.shapes(row))
+                            .withFloors(ListedReplicas.floors(row)),
                     rates(series, scene, row.number("scale", 0), row.number("secondsPerRequest", 0))));
         }
         return loads;

@@ -83,6 +83,13 @@ public record TrainingTask(
                 job.precedence().priorityClass())));
     }
 
+    /** The same job of a class of its queue. */
+    TrainingTask ofPriorityClass(String name) {
+        TrainingJob.Precedence known = job.precedence();
+        return with(job.with(new TrainingJob.Precedence(
+                known.priority(), known.deadline(), known.deadlineKind(), known.queue(), Optional.of(name))));
+    }
+
     /** The same job in a queue. */
     TrainingTask in(QueueId queue) {
         return with(job.in(queue));

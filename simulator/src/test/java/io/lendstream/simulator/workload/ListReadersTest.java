@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Preemption;
+import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.RoleFloor;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
@@ -15,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -216,6 +222,78 @@ class ListReadersTest {
                 .containsExactly(7, 0);
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota,withinClusterQueue", "team-a,8,Sometimes"))
                 .hasMessageContaining("expected Never or LowerPriority");
+    }
+
+    @Test
+    void jobsNameAClassOfTheirQueue() throws IOException {
+        Workload queues =
+                read(scene, "queue,nominalQuota,priorityClasses", "team-a,8,high:10; low:-5", "team-b,8,");
+        Workload jobs = read(
+                scene, "job,submitSeconds,gpus,runSeconds,queue,priority,priorityClass", "a,0,1,10,team-a,7,high");
+
+        assertThat(queues.queues())
+                .extracting(ClusterQueue::priorityClasses)
+                .containsExactly(Map.of("high", 10, "low", -5), Map.of());
+        assertThat(jobs.tasks().get(0).job().precedence())
+                .isEqualTo(new TrainingJob.Precedence(7, new QueueId("team-a"), Optional.of("high")));
+        assertThatThrownBy(() -> read(scene, "job,submitSeconds,gpus,runSeconds,priorityClass", "a,0,1,10,high"))
+                .hasMessageEndingWith("column priorityClass: found 'high', expected a class of its queue, but the line has no queue");
+        assertThatThrownBy(() -> read(scene, "queue,nominalQuota,priorityClasses", "a,8,high:x"))
+                .hasMessageContaining("found 'high:x', expected CLASS:PRIORITY between semicolons");
+        assertThatThrownBy(() -> read(scene, "queue,nominalQuota,priorityClasses", "a,8,high:1;high:2"))
+                .hasMessageContaining("expected NAME:VALUE between semicolons, each name once");
+    }
+
+    @Test
+    void aLineSaysWhetherItsJobIsElastic() throws IOException {
+        String header = "job,submitSeconds,gpus,runSeconds,elastic,minGpus,maxGpus";
+        Workload jobs = read(scene, header, "a,0,4,10,true,2,6", "b,0,4,10,true,,", "c,0,4,10,,,");
+        Workload elastic = read(scene.withElasticLists(true), header, "a,0,4,10,false,,", "b,0,4,10,,,8");
+
+        assertThat(jobs.tasks())
+                .extracting(task -> task.job().scaling())
+                .containsExactly(
+                        new TrainingJob.Scaling(4, 2, 6, true),
+                        new TrainingJob.Scaling(4, 1, 16, true),
+                        new TrainingJob.Scaling(4, 4, 4, false));
+        assertThat(elastic.tasks())
+                .extracting(task -> task.job().scaling())
+                .containsExactly(new TrainingJob.Scaling(4, 4, 4, false), new TrainingJob.Scaling(4, 1, 8, true));
+        assertThatThrownBy(() -> read(scene, header, "a,0,4,10,,2,"))
+                .hasMessageEndingWith(
+                        "column minGpus: found '2', expected nothing, because the job is rigid; set elastic to true");
+        assertThatThrownBy(() -> read(scene, header, "a,0,4,10,true,5,"))
+                .hasMessageEndingWith("column minGpus: found '5', expected at most 4, the GPUs that it had");
+        assertThatThrownBy(() -> read(scene, header, "a,0,4,10,true,,3"))
+                .hasMessageEndingWith("column maxGpus: found '3', expected a whole number from 4 to 960");
+        assertThatThrownBy(() -> read(scene, header, "a,0,4,10,yes,,"))
+                .hasMessageEndingWith("column elastic: found 'yes', expected true or false");
+    }
+
+    @Test
+    void servicesHaveFloorsAndMemory() throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n0,10\n60,20\n");
+        String header =
+                "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,floorReplicas,memoryGib,replicaShapes,roleFloors";
+        String line = "a,rates.csv,1,1,500,1,1,";
+
+        InferenceService plain = read(scene, header, line + "2,14,,").loads().get(0).service();
+        InferenceService roles = read(scene, header, line + "1,14,in:1x1:38:30:prefill;out:2x1:27:90:decode,decode:3")
+                .loads()
+                .get(0)
+                .service();
+
+        assertThat(plain.floorReplicas()).isEqualTo(2);
+        assertThat(plain.sliceMemoryBytes()).contains(14L << 30);
+        assertThat(roles.floorReplicas()).isEqualTo(1);
+        assertThat(roles.sliceMemoryBytes()).isEmpty();
+        assertThat(roles.hardware().shapes()).extracting(ReplicaShape::memoryBytes).containsOnly(Optional.of(14L << 30));
+        assertThat(roles.hardware().roleFloors()).containsExactly(new RoleFloor(ReplicaRole.DECODE, 3));
+        assertThatThrownBy(() -> read(scene, header, line + ",,,decode:1"))
+                .hasMessageEndingWith(
+                        "column roleFloors: found 'decode:1', expected roles of replicaShapes: prefill and decode");
+        assertThatThrownBy(() -> read(scene, header, line + ",,in:1x1:38:30:prefill;out:2x1:27:90:decode,decode:-1"))
+                .hasMessageContaining("expected ROLE:REPLICAS between semicolons, with whole numbers from 0 to 1000");
     }
 
     @Test

@@ -60,6 +60,7 @@ final class BackgroundTransport implements RecordTransport {
     private Map<String, Long> decisions = Map.of();
     private Optional<String> writer = Optional.empty();
     private boolean joined;
+    private boolean startedAlone;
     private @Nullable TopicPoller intake;
     private @Nullable ReportSender delivery;
     private @Nullable Thread reading;
@@ -92,6 +93,9 @@ final class BackgroundTransport implements RecordTransport {
             @Override
             public void joined(List<ActuationReport> reportsSince) {
                 joined = true;
+                if (startedAlone) {
+                    LOG.info("the broker at {} answers, and the topics are read; queued reports are sent", clients.where());
+                }
                 routes.joined(reportsSince);
             }
         };
@@ -109,6 +113,7 @@ final class BackgroundTransport implements RecordTransport {
                         "starting without the broker at {}, from saved state; leases, notices and deadlines are enforced and reports are queued: {}",
                         clients.where(),
                         incoming.trouble().orElse("the broker does not answer"));
+                startedAlone = true;
                 return;
             }
         }

@@ -24,6 +24,12 @@ final class DeclaredClaims {
     /** A look that ends so soon may have begun before its actuator had read the declaration. */
     private static final Duration READING = Duration.ofSeconds(5);
 
+    /**
+     * After so long a look is not waited for: an actuator that finds nothing does not say so on a node where another one
+     * has found something before.
+     */
+    private static final Duration WAITING = Duration.ofMinutes(5);
+
     /** When the newest declaration with a selector was taken, of those that the replayed events have. */
     private final Map<Tenant, Instant> declared = new HashMap<>();
 
@@ -38,9 +44,13 @@ final class DeclaredClaims {
                 .ifPresent(service -> declared.put(new Tenant.Service(service.service()), event.at()));
     }
 
-    SortedSet<NodeId> unlooked(Tenant tenant, ClusterEntities entities) {
+    /** @param now the time of the last event */
+    SortedSet<NodeId> unlooked(Tenant tenant, ClusterEntities entities, Instant now) {
         Instant since = declaredAt(tenant, entities);
         SortedSet<NodeId> unlooked = new TreeSet<>();
+        if (now.minus(WAITING).isAfter(since)) {
+            return unlooked;
+        }
         for (NodeState node : entities.nodes().values()) {
             NodeId id = node.node().nodeId();
             Optional<Instant> looked = node.findings().map(Findings::at);

@@ -168,9 +168,12 @@ public final class LendingExplainer {
         return waiting;
     }
 
-    /** The nodes on which nothing was looked for since a tenant that waits declared its selector; none if all were. */
+    /**
+     * The nodes on which nothing was looked for since a tenant that waits declared its selector; none if all were, or
+     * after five minutes.
+     */
     public SortedSet<NodeId> unlooked(Tenant tenant) {
-        return claims.unlooked(tenant, log.state().entities());
+        return claims.unlooked(tenant, log.state().entities(), lastEventAt());
     }
 
     /** The units that others use, or of which that is not known, by name. */
@@ -183,9 +186,8 @@ public final class LendingExplainer {
     }
 
     /**
-     * The decisions that an order would have now, without giving it.
+     * The decisions that an order would have had right after the last event, without giving it.
      *
-     * @param order with its time; that of the last event counts where it is later
      * @return empty where the log could not be replayed
      */
     public List<Decision> answersTo(ControlCommand order) {
@@ -193,9 +195,10 @@ public final class LendingExplainer {
         if (office.isEmpty()) {
             return List.of();
         }
-        Instant at = order.at().isAfter(lastEventAt()) ? order.at() : lastEventAt();
+        // Not at the order's own time: without the events up to then, rates would seem to be old.
         ClusterState state = log.state();
-        DomainEvent event = new DomainEvent(state.domain(), state.epoch(), log.last() + 1, at, Optional.empty(), order);
+        DomainEvent event = new DomainEvent(
+                state.domain(), state.epoch(), log.last() + 1, lastEventAt(), Optional.empty(), order);
         return office.get().step(state, event).decisions();
     }
 

@@ -101,9 +101,11 @@ public final class ApplyCommand extends ClusterCommand {
         if (problems.isEmpty()) {
             return;
         }
-        int last = problems.size() - 1;
-        problems.subList(0, last).forEach(this::remark);
-        throw UserError.badUsage(problems.get(last) + " Nothing was written.");
+        if (problems.size() == 1) {
+            throw UserError.badUsage(problems.get(0) + " Nothing was written.");
+        }
+        problems.forEach(this::remark);
+        throw UserError.badUsage("%d errors. Nothing was written.".formatted(problems.size()));
     }
 
     /** Writes the records of changes. */

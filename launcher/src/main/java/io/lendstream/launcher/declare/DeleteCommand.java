@@ -112,7 +112,7 @@ public final class DeleteCommand extends ClusterCommand {
     /** What ran before Lendstream is not stopped by mistake: other systems may need it. */
     private void checkStop(InferenceService service, DeclaredTopics topics) {
         if (!stop && !service.removed()) {
-            ReplicaOrigins.read(topics.cluster(), service.service(), this::remark)
+            ReplicaOrigins.read(topics.cluster(), service, this::remark)
                     .againstStop()
                     .ifPresent(why -> {
                         throw UserError.failed(why);

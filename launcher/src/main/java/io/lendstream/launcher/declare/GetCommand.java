@@ -29,6 +29,7 @@ import picocli.CommandLine.Parameters;
         },
         footer = {"Example: lendstream get services", "         lendstream get job bert-1 -o yaml"})
 public final class GetCommand extends ClusterCommand {
+    private static final String NOTHING = "nothing is declared; declare objects with 'lendstream apply -f FILE'.";
     private static final List<String> FORMS = List.of("table", "wide", "json", "yaml");
 
     @Parameters(
@@ -60,13 +61,16 @@ public final class GetCommand extends ClusterCommand {
             List<String> lines = new ArrayList<>();
             selection.kinds().forEach(each -> table(each, selection, topics, states, now, lines));
             if (lines.isEmpty()) {
-                remark("nothing is declared; declare objects with 'lendstream apply -f FILE'.");
+                remark(NOTHING);
             }
             print(lines);
             return 0;
         }
         List<ObjectNode> objects = new ArrayList<>();
         selection.kinds().forEach(each -> objects.addAll(written(each, selection, topics, states)));
+        if (objects.isEmpty()) {
+            remark(NOTHING);
+        }
         if (!json() && form.equals("yaml")) {
             print(ObjectText.yaml(objects));
         } else {

@@ -174,8 +174,13 @@ public final class RunCommand extends ClusterCommand {
 
     private static void refuse(TrainingJob known) {
         throw UserError.failed(
-                "--name is %s, but job/%s is declared already, in domain %s since %s. Choose another name, or delete it first: lendstream delete job %s"
-                        .formatted(known.job(), known.job(), known.domain(), known.submittedAt(), known.job()));
+                "--name is %s, but job/%s is declared already, in domain %s since %s. Choose another name: a name may be used again %d h after the end of its job."
+                        .formatted(
+                                known.job(),
+                                known.job(),
+                                known.domain(),
+                                known.submittedAt(),
+                                JobPhase.KNOWN_WHEN_OVER.toHours()));
     }
 
     /** The object that a file with the values of the options would declare. */

@@ -89,8 +89,7 @@ abstract class ControlBase extends ClusterCommand {
         ArrayNode all = JsonNodeFactory.instance.arrayNode();
         GpuNames names = json() ? new GpuNames() : reading.gpuNames();
         List<ControlCommand> commands = commands(reading, reading.now());
-        ordersAs.flatMap(cluster.topics().intakes()::find)
-                .ifPresent(intake -> commands.forEach(command -> mayOrder(intake, command.domain())));
+        checkRights(cluster, commands);
         for (Answer answer : order.give(commands)) {
             if (answer instanceof NotTaken silent) {
                 followed = false;
@@ -108,6 +107,13 @@ abstract class ControlBase extends ClusterCommand {
             print(all);
         }
         return followed ? 0 : 1;
+    }
+
+    /** Rejects orders that the group of this command may not give. */
+    void checkRights(Cluster cluster, List<ControlCommand> commands) {
+        group(cluster)
+                .flatMap(cluster.topics().intakes()::find)
+                .ifPresent(intake -> commands.forEach(command -> mayOrder(intake, command.domain())));
     }
 
     private Optional<String> group(Cluster cluster) {

@@ -29,7 +29,7 @@ final class LastOfJob {
     DecisionId wanted() {
         return last.map(Decision::id)
                 .orElseThrow(() -> UserError.failed(
-                        "there is no decision about job %s. If it is declared, see 'lendstream describe job %s'; if it runs already, 'lendstream adopt --dry-run' says why it is not taken over. 'lendstream get jobs' lists the jobs."
-                                .formatted(job, job)));
+                        "there is no decision about job %s. If 'lendstream get jobs' has it as queued, no plan has given it a GPU yet: 'lendstream explain gpu GPU' of a GPU that it may have shows the next plan, and why the GPU is not given away. If it runs already, 'lendstream adopt --dry-run' says why it is not taken over."
+                                .formatted(job)));
     }
 }

@@ -210,16 +210,16 @@ public final class ObjectRemoval {
 
     private String stillHolding(Duration limit) {
         boolean isService = ending.tenant().flatMap(Tenant::serviceId).isPresent();
-        return "%s is %s, but after --timeout %s it still holds %s. %s, and run the command again: its record is still there."
+        String text = "%s is being deleted, but after --timeout %s it still holds %s. %s, and run the command again: its record is still there."
                 .formatted(
                         ending.shown(),
-                        isService ? "being deleted" : "cancelled",
                         Units.text(limit),
                         String.join(", ", held),
                         isService
-                                ? "See 'lendstream top'; if decisions are only advice, approve the stop of its replicas ('lendstream explain advice')"
-                                : "See 'lendstream explain job/%s'; if its end is only advice, approve it"
+                                ? "'lendstream top' shows when its GPUs come back; if decisions are only advice, approve the stop of its replicas ('lendstream explain advice')"
+                                : "'lendstream top' shows when its GPUs come back; if its end is only advice, approve it ('lendstream explain job/%s')"
                                         .formatted(ending.key()));
+        return reading.gpuNames().in(text);
     }
 
     private void take(DomainEvent logged) {

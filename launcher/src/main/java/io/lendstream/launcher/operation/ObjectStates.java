@@ -32,13 +32,16 @@ public final class ObjectStates {
     public static final String DELETING = "deleting";
 
     /** No states: they were not read. */
-    public static final ObjectStates NONE = new ObjectStates(false);
+    public static final ObjectStates NONE = new ObjectStates(false, Map.of());
 
-    /** The state of a job whose reports could not be read in time. */
+    /** The state of a job without a GPU of which a report may be missing. */
     private static final String NOT_KNOWN = "unknown";
 
     /** As far back as {@code top} reads. */
     private static final Duration RECENT = Duration.ofMinutes(15);
+
+    /** By so much the clock of who reports may be behind that of who declares. */
+    private static final Duration SKEW = Duration.ofMinutes(1);
 
     /** What the topic keeps. */
     private static final Duration KEPT = Duration.ofDays(7);
@@ -51,21 +54,29 @@ public final class ObjectStates {
     private final Map<JobId, TrainingProgress> reports = new HashMap<>();
     private final WorkloadFigures figures = new WorkloadFigures(leases, new SeenWorkload(domain -> true));
     private final boolean areLeasesRead;
-    private boolean areReportsRead = true;
+    private final Map<JobId, Instant> written;
+    /** From when on all reports are known; empty if some may be missing. */
+    private Optional<Instant> completeSince = Optional.empty();
+    /** The owners of the GPUs that each tenant has; empty until it is asked for. */
+    private Optional<Map<Tenant, List<Owner>>> owners = Optional.empty();
 
-    /** @param areLeasesRead without leases no state is known */
-    ObjectStates(boolean areLeasesRead) {
+    /**
+     * @param areLeasesRead without leases no state is known
+     * @param written when the declarations of jobs were written
+     */
+    ObjectStates(boolean areLeasesRead, Map<JobId, Instant> written) {
         this.areLeasesRead = areLeasesRead;
+        this.written = Map.copyOf(written);
     }
 
     /**
-     * Reads the leases, and the reports of jobs: the last ones, and older ones only if a job has no recent report.
+     * Reads the leases, and the reports of jobs: the last ones, and older ones if a job was declared before.
      *
      * @param jobs the jobs whose states are wanted, with the times of their records
      * @param remark receives a line if a topic cannot be read, or takes too long
      */
     public static ObjectStates read(Cluster cluster, Map<JobId, Instant> jobs, Consumer<String> remark) {
-        ObjectStates states = new ObjectStates(true);
+        ObjectStates states = new ObjectStates(true, jobs);
         TopicScan scan = new TopicScan(cluster, remark);
         try {
             scan.all(
@@ -79,37 +90,57 @@ public final class ObjectStates {
             return NONE;
         }
         if (!jobs.isEmpty()) {
-            states.readReports(scan, cluster.topics().name(TopicCatalogue.TRAINING_PROGRESS), jobs, remark);
+            states.readReports(cluster, scan, remark);
         }
         return states;
     }
 
-    private void readReports(TopicScan scan, String topic, Map<JobId, Instant> jobs, Consumer<String> remark) {
+    private void readReports(Cluster cluster, TopicScan scan, Consumer<String> remark) {
+        String topic = cluster.topics().name(TopicCatalogue.TRAINING_PROGRESS);
         try {
-            Instant recent = Instant.now().minus(RECENT);
-            areReportsRead = readReports(scan, recent);
-            Optional<Instant> oldest = jobs.entrySet().stream()
-                    .filter(job -> !reports.containsKey(job.getKey()))
-                    .map(Map.Entry::getValue)
-                    .min(Instant::compareTo)
-                    .filter(recent::isAfter);
-            if (areReportsRead && oldest.isPresent()) {
-                Map<JobId, TrainingProgress> newest = Map.copyOf(reports);
-                Instant kept = Instant.now().minus(KEPT);
-                areReportsRead = readReports(scan, oldest.get().isAfter(kept) ? oldest.get() : kept);
-                reports.putAll(newest);
+            Instant now = Instant.now();
+            Instant recent = now.minus(RECENT);
+            boolean areRead = readReports(scan, recent);
+            Optional<Instant> oldest = written.values().stream().min(Instant::compareTo);
+            if (areRead && oldest.filter(recent::isAfter).isPresent()) {
+                // Of jobs that have reported lately, only an end matters, which is known for a day.
+                Instant known = now.minus(JobPhase.KNOWN_WHEN_OVER);
+                Instant since = written.entrySet().stream()
+                        .filter(job -> !reports.containsKey(job.getKey()))
+                        .map(Map.Entry::getValue)
+                        .min(Instant::compareTo)
+                        .filter(known::isAfter)
+                        .orElse(known);
+                recent = since.isBefore(now.minus(KEPT)) ? now.minus(KEPT) : since;
+                areRead = readReports(scan, recent);
             }
-            if (!areReportsRead) {
+            // Actuators report to the topic of no intake.
+            boolean areAll = cluster.topics().names(TopicCatalogue.TRAINING_PROGRESS).contains(topic);
+            if (areRead && areAll) {
+                completeFrom(recent);
+            } else if (written.keySet().stream().anyMatch(job -> isUnknown(new Tenant.Job(job)))) {
                 remark.accept(
-                        "topic %s is long: a job without a GPU and without a report that was read has state %s; 'lendstream explain job/NAME' has more."
-                                .formatted(topic, NOT_KNOWN));
+                        "%s: a job without a GPU and without a report that was read has state %s; 'lendstream explain job/NAME' has more."
+                                .formatted(
+                                        areRead
+                                                ? "only reports of this intake are read"
+                                                : "topic %s is long".formatted(topic),
+                                        NOT_KNOWN));
             }
         } catch (KafkaException e) {
-            areReportsRead = false;
             remark.accept(
                     "cannot read topic %s (%s): a job without a GPU has state %s. Allow this principal to read it, as in deploy/acl/workload.acl."
                             .formatted(topic, e.getMessage(), NOT_KNOWN));
         }
+    }
+
+    /** All reports since a time are read. */
+    void completeFrom(Instant since) {
+        completeSince = Optional.of(since);
+    }
+
+    private boolean isUnknown(Tenant.Job job) {
+        return held(job).isEmpty() && !reports.containsKey(job.job());
     }
 
     /** Whether all reports since a time could be read in time. */
@@ -129,6 +160,7 @@ public final class ObjectStates {
 
     void take(Lease lease) {
         leases.put(lease.gpuId(), lease);
+        owners = Optional.empty();
     }
 
     void take(TrainingProgress report) {
@@ -137,12 +169,32 @@ public final class ObjectStates {
         }
     }
 
-    /** A job that has ended stays so, whatever arrives late, until its name may be used again. */
-    private static TrainingProgress later(TrainingProgress known, TrainingProgress next) {
-        boolean isLate = known.phase().isOver()
-                && !next.phase().isOver()
-                && next.at().isBefore(known.at().plus(JobPhase.KNOWN_WHEN_OVER));
-        return isLate ? known : next;
+    /**
+     * The one of two reports that counts, which may be read in any order. A job that has ended stays so, whatever
+     * arrives late, until its name may be used again.
+     */
+    private static TrainingProgress later(TrainingProgress one, TrainingProgress other) {
+        boolean isInOrder = !other.at().isBefore(one.at());
+        TrainingProgress first = isInOrder ? one : other;
+        TrainingProgress last = isInOrder ? other : one;
+        boolean isLate = first.phase().isOver()
+                && !last.phase().isOver()
+                && last.at().isBefore(first.at().plus(JobPhase.KNOWN_WHEN_OVER));
+        return isLate ? first : last;
+    }
+
+    private List<Owner> held(Tenant tenant) {
+        return owners.orElseGet(() -> {
+                    Map<Tenant, List<Owner>> byTenant = new HashMap<>();
+                    for (Lease lease : leases.values()) {
+                        lease.owner().holder().ifPresent(holder -> byTenant.computeIfAbsent(
+                                        holder, any -> new ArrayList<>())
+                                .add(lease.owner()));
+                    }
+                    owners = Optional.of(byTenant);
+                    return byTenant;
+                })
+                .getOrDefault(tenant, List.of());
     }
 
     /** The state of a declared job or service; empty for other objects, or if the leases could not be read. */
@@ -153,18 +205,12 @@ public final class ObjectStates {
     }
 
     private String of(TrainingJob job) {
-        Tenant tenant = new Tenant.Job(job.job());
-        List<Owner> held = leases.values().stream()
-                .map(Lease::owner)
-                .filter(owner -> owner.holder().filter(tenant::equals).isPresent())
-                .toList();
+        List<Owner> held = held(new Tenant.Job(job.job()));
         Optional<JobPhase> phase = Optional.ofNullable(reports.get(job.job()))
-                .filter(report -> !report.at().isBefore(job.submittedAt()))
+                .filter(report -> !report.at().isBefore(job.submittedAt().minus(SKEW)))
                 .map(TrainingProgress::phase);
         if (held.isEmpty()) {
-            return phase.filter(known -> known.isOver() || known == JobPhase.PAUSED)
-                    .map(EventText::lower)
-                    .orElse(areReportsRead || phase.isPresent() ? EventText.lower(JobPhase.QUEUED) : NOT_KNOWN);
+            return withoutGpu(job, phase);
         }
         if (phase.filter(JobPhase.CANCELLED::equals).isPresent()) {
             return DELETING;
@@ -174,6 +220,19 @@ public final class ObjectStates {
                     .orElse(JobPhase.RUNNING));
         }
         return held.stream().anyMatch(Owner::isBinding) ? "starting" : "leaving";
+    }
+
+    /** A job waits only if no report that would say otherwise can be missing. */
+    private String withoutGpu(TrainingJob job, Optional<JobPhase> phase) {
+        if (phase.filter(JobPhase::isOver).isPresent()) {
+            return EventText.lower(phase.get());
+        }
+        Instant since = phase.isPresent() ? Instant.MAX : written.getOrDefault(job.job(), job.submittedAt());
+        boolean isAllKnown = completeSince.filter(from -> !since.isBefore(from)).isPresent();
+        if (!isAllKnown) {
+            return NOT_KNOWN;
+        }
+        return EventText.lower(phase.filter(JobPhase.PAUSED::equals).orElse(JobPhase.QUEUED));
     }
 
     private String of(InferenceService declared) {

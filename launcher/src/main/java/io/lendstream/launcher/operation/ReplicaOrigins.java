@@ -2,6 +2,8 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
@@ -9,8 +11,11 @@ import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -26,8 +31,12 @@ public final class ReplicaOrigins {
     private final ServiceId service;
     private final Tenant tenant;
     private final SortedSet<GpuId> held = new TreeSet<>();
-    /** Whether the present replica on a GPU was taken over. */
-    private final Map<GpuId, Boolean> adopted = new HashMap<>();
+    /** Those of its GPUs that a driver chose: such drivers take nothing over, and a decision may name another GPU. */
+    private final Set<GpuId> chosenByDriver = new HashSet<>();
+    private final Map<GpuId, Origin> origins = new HashMap<>();
+
+    /** How the newest replica on a GPU began. */
+    private record Origin(boolean isAdopted, DecisionId decision) {}
 
     ReplicaOrigins(ServiceId service) {
         this.service = service;
@@ -35,24 +44,30 @@ public final class ReplicaOrigins {
     }
 
     /**
-     * Reads the leases and, if the service holds a GPU, the decisions.
+     * Reads the leases and, if the service holds or claims a GPU, the decisions.
      *
      * @param progress receives a line every two seconds while a topic is read
      */
-    public static ReplicaOrigins read(Cluster cluster, ServiceId service, Consumer<String> progress) {
-        ReplicaOrigins replicas = new ReplicaOrigins(service);
+    public static ReplicaOrigins read(Cluster cluster, InferenceService service, Consumer<String> progress) {
+        ReplicaOrigins replicas = new ReplicaOrigins(service.service());
         TopicScan scan = new TopicScan(cluster, progress);
-        scan.all(
-                TopicCatalogue.LEASES,
-                lease -> lease.value()
-                        .ifPresentOrElse(replicas::take, () -> replicas.held.remove(new GpuId(lease.key()))));
-        if (!replicas.held.isEmpty()) {
+        replicas.readLeases(scan);
+        if (!replicas.held.isEmpty() || service.adopt().isPresent()) {
             scan.values(TopicCatalogue.DECISIONS, replicas::take);
+            replicas.readLeases(scan); // what was taken over meanwhile has no decision that was read
         }
         return replicas;
     }
 
+    private void readLeases(TopicScan scan) {
+        scan.all(
+                TopicCatalogue.LEASES,
+                lease -> lease.value().ifPresentOrElse(this::take, () -> held.remove(new GpuId(lease.key()))));
+    }
+
     void take(Lease lease) {
+        chosenByDriver.remove(lease.gpuId());
+        lease.slot().ifPresent(any -> chosenByDriver.add(lease.gpuId()));
         if (lease.owner().holder().filter(tenant::equals).isPresent()) {
             held.add(lease.gpuId());
         } else {
@@ -60,7 +75,10 @@ public final class ReplicaOrigins {
         }
     }
 
-    /** Takes the next decision. A warm replica that serves again is the same process as before. */
+    /**
+     * Takes the next decision. A warm replica that serves again is the same process as before. A scheduler that is
+     * replaced may write decisions that actuators ignore.
+     */
     void take(Decision decision) {
         Action action = decision.action();
         if (decision.advisory()) {
@@ -68,10 +86,15 @@ public final class ReplicaOrigins {
         }
         action.asAdopt()
                 .filter(adopt -> adopt.tenant().equals(tenant))
-                .ifPresent(adopt -> adopt.gpus().forEach(gpu -> adopted.put(gpu, true)));
+                .ifPresent(adopt -> began(adopt.gpus(), new Origin(true, decision.id())));
         action.asServe()
                 .filter(serve -> !serve.warm() && tenant.equals(new Tenant.Service(serve.service())))
-                .ifPresent(serve -> serve.gpus().forEach(gpu -> adopted.put(gpu, false)));
+                .ifPresent(serve -> began(serve.gpus(), new Origin(false, decision.id())));
+    }
+
+    private void began(List<GpuId> gpus, Origin origin) {
+        gpus.forEach(gpu -> origins.merge(
+                gpu, origin, (known, next) -> next.decision.compareTo(known.decision) > 0 ? next : known));
     }
 
     /** Why the service must not be stopped by mistake, with the way out; empty if it may be stopped. */
@@ -98,14 +121,14 @@ public final class ReplicaOrigins {
     /** Its GPUs whose replicas were taken over. */
     private SortedSet<GpuId> adopted() {
         SortedSet<GpuId> taken = new TreeSet<>(held);
-        taken.removeIf(gpu -> !adopted.getOrDefault(gpu, false));
+        taken.removeIf(gpu -> !origins.containsKey(gpu) || !origins.get(gpu).isAdopted);
         return taken;
     }
 
     /** Its GPUs whose replicas are older than all decisions that the topic has. */
     private SortedSet<GpuId> unknown() {
         SortedSet<GpuId> older = new TreeSet<>(held);
-        older.removeIf(adopted::containsKey);
+        older.removeIf(gpu -> origins.containsKey(gpu) || chosenByDriver.contains(gpu));
         return older;
     }
 }

@@ -16,11 +16,9 @@ import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
@@ -28,14 +26,17 @@ import java.util.function.UnaryOperator;
 
 /** Services and jobs from records, which may arrive in any order. */
 final class SeenWorkload {
+    /** So many reports of a job that is not declared are kept. */
+    private static final int MOST_EARLY = 100;
+
     private final EventReader reader = new EventReader();
     private final Predicate<DomainId> sums;
     private final SortedMap<ServiceId, Seen> services = new TreeMap<>();
     private final Map<ServiceId, List<Event>> early = new HashMap<>();
     private final SortedMap<JobId, JobState> jobs = new TreeMap<>();
     private final Map<JobId, TrainingProgress> progress = new HashMap<>();
-    /** Jobs that have reported the time of a step. */
-    private final Set<JobId> timed = new HashSet<>();
+    /** The last reports of jobs that are not declared, as far as was read. */
+    private final Map<JobId, List<TrainingProgress>> earlyReports = new HashMap<>();
 
     /**
      * A service as schedulers see it. Which of both counts is known only when the start of its scheduler is read.
@@ -76,15 +77,9 @@ final class SeenWorkload {
         return Optional.ofNullable(progress.get(job));
     }
 
-    /** Whether a job has reported the time of a step, as far as reports were read. */
-    boolean isTimed(JobId job) {
-        return timed.contains(job);
-    }
-
     /** A job is not declared any more. */
     void forget(JobId job) {
         jobs.remove(job);
-        timed.remove(job);
     }
 
     /** A service is not declared any more, and holds nothing. */
@@ -104,12 +99,24 @@ final class SeenWorkload {
         }
     }
 
+    private void tell(TrainingJob job) {
+        jobs.merge(job.job(), JobState.of(job, 0), (known, fresh) -> known.described(job, 0));
+        List<TrainingProgress> waiting = earlyReports.remove(job.job());
+        if (waiting != null) {
+            waiting.forEach(this::tell);
+        }
+    }
+
+    /** A report that arrives before its job is kept until then. */
     private void tell(TrainingProgress said) {
         progress.put(said.job(), said);
-        if (said.timing().stepSeconds().isPresent()) {
-            timed.add(said.job());
+        if (jobs.computeIfPresent(said.job(), (name, known) -> known.observed(said, 0, FitRule.COARSE)) == null) {
+            List<TrainingProgress> early = earlyReports.computeIfAbsent(said.job(), name -> new ArrayList<>());
+            if (early.size() == MOST_EARLY) {
+                early.remove(0);
+            }
+            early.add(said);
         }
-        jobs.computeIfPresent(said.job(), (name, known) -> known.observed(said, 0, FitRule.COARSE));
     }
 
     /** A rate that arrives before its service is kept until then: topics are read in any order. */
@@ -145,7 +152,7 @@ final class SeenWorkload {
 
         @Override
         public Runnable job(TrainingJob job) {
-            return () -> jobs.merge(job.job(), JobState.of(job, 0), (known, fresh) -> known.described(job, 0));
+            return () -> tell(job);
         }
 
         @Override

@@ -26,6 +26,8 @@ import java.util.stream.Collectors;
 record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
     private static final String UNCLAIMED = "no selector matches it";
 
+    private static final String UNCLEAR = "no selector is known to match it so far";
+
     private static final String UNLOOKED =
             "  declared, but not looked yet (actuators report what they find within a minute; if it stays so, see 'lendstream doctor'):";
 
@@ -71,11 +73,15 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
         for (AdoptionClaim claim : claims) {
             (claim.isClear() ? clear : foreign).add(line(claim));
         }
+        boolean isLookedAt =
+                unfound(claims).keySet().stream().allMatch(tenant -> log.unlooked(tenant).isEmpty());
         unclaimed(claims)
                 .forEach((gpu, use) -> foreign.add("    %s: %s"
                         .formatted(
                                 names.of(gpu),
-                                use.users().isEmpty() ? use.inWords() : use.inWords() + "; " + UNCLAIMED)));
+                                use.users().isEmpty()
+                                        ? use.inWords()
+                                        : use.inWords() + "; " + (isLookedAt ? UNCLAIMED : UNCLEAR))));
         add(lines, "  would be taken over, as it is:", clear);
         add(lines, "  stays foreign:", foreign);
         boolean isLooked = addUnfound(lines, claims);
@@ -164,9 +170,12 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
         }
         ArrayNode waiting = json.putArray("unfound");
         ArrayNode unlooked = json.putArray("notLooked");
-        unfound(claims)
-                .keySet()
-                .forEach(tenant -> (log.unlooked(tenant).isEmpty() ? waiting : unlooked).add(name(tenant)));
+        unfound(claims).keySet().forEach(tenant -> {
+            waiting.add(name(tenant));
+            if (!log.unlooked(tenant).isEmpty()) {
+                unlooked.add(name(tenant));
+            }
+        });
         ArrayNode foreign = json.putArray("foreign");
         unclaimed(claims).forEach((gpu, use) -> {
             ObjectNode one = foreign.addObject().put("gpu", gpu.value());

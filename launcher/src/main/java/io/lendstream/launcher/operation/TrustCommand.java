@@ -1,5 +1,7 @@
 package io.lendstream.launcher.operation;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.ControlCommand.Kind;
@@ -17,11 +19,16 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.time.TimeMode;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -34,7 +41,7 @@ import picocli.CommandLine.Parameters;
             "Without LEVEL it replays the log after the last snapshot and shows each level, since when, and whether the next one may be taken.",
             "The level rises one step at a time, after scheduler.trust-step-after (3d) without a late reclaim. It may be lowered at any time;"
                     + " loans beyond the lower level are then reclaimed with notice. Exits with 1 if the scheduler refuses the level.",
-            "With one and share it first replays the log too, and names the loans that would be taken back as beyond the level."
+            "With one and share it first replays the log too, for at most 10 s, and names the loans that would be taken back as beyond the level."
         },
         footer = {
             "Example: lendstream trust --bootstrap-server broker:9092",
@@ -43,6 +50,9 @@ import picocli.CommandLine.Parameters;
             "         lendstream trust advise --domain east --reason 'new driver'"
         })
 public final class TrustCommand extends ControlCommands.OfDomains {
+    /** An order does not wait longer for what is known of its effects. */
+    private static final Duration PREVIEW = Duration.ofSeconds(10);
+
     @Parameters(
             paramLabel = "LEVEL",
             arity = "0..1",
@@ -63,7 +73,10 @@ public final class TrustCommand extends ControlCommands.OfDomains {
 
     @Option(
             names = "--dry-run",
-            description = "Only name the loans that the level would take back, or why the scheduler would refuse it.")
+            description = {
+                "Only name the loans that the level would take back, or why the scheduler would refuse it.",
+                "Exit status 1 if it would, or if that is not known."
+            })
     private boolean dryRun;
 
     public TrustCommand() {
@@ -88,19 +101,50 @@ public final class TrustCommand extends ControlCommands.OfDomains {
                 List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
                 cluster.patience());
         TopicScan reading = new TopicScan(cluster, this::remark);
-        GpuNames names = reading.gpuNames();
-        for (ControlCommand order : ordered(reading, reading.now())) {
-            print(names.in(preview(cluster, reading, order)));
+        GpuNames names = json() ? new GpuNames() : reading.gpuNames();
+        List<ControlCommand> orders = ordered(reading, reading.now());
+        checkRights(cluster, orders);
+        boolean isFollowed = true;
+        ArrayNode all = JsonNodeFactory.instance.arrayNode();
+        for (ControlCommand order : orders) {
+            TrustPreview preview = preview(cluster, reading, order);
+            isFollowed &= preview.isFollowed();
+            all.add(preview.json());
+            if (!json()) {
+                print(names.in(preview.lines()));
+            }
         }
-        return 0;
+        if (json()) {
+            print(all);
+        }
+        return isFollowed ? 0 : 1;
     }
 
-    private List<String> preview(Cluster cluster, TopicScan reading, ControlCommand order) {
+    private TrustPreview preview(Cluster cluster, TopicScan reading, ControlCommand order) {
         LendingExplainer log = new LendingExplainer(order.domain());
         try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
             history.replayToTheEnd(List.of(order.domain()), Optional.empty(), log::after, log::take);
         }
-        return TrustPreview.lines(log, order);
+        return TrustPreview.of(log, order);
+    }
+
+    /** The same where the order is given in any case: soon, and without a failure. */
+    private TrustPreview soon(Cluster cluster, TopicScan reading, ControlCommand order, long untilNanos) {
+        FutureTask<TrustPreview> preview = new FutureTask<>(() -> preview(cluster, reading, order));
+        Thread thread = new Thread(preview, "preview");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return preview.get(Math.max(0, untilNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            return TrustPreview.unknown(order, "the log is long; '--dry-run' reads all of it");
+        } catch (ExecutionException e) {
+            return TrustPreview.unknown(
+                    order, String.valueOf(Optional.ofNullable(e.getCause()).orElse(e).getMessage()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return TrustPreview.unknown(order, "interrupted");
+        }
     }
 
     private TrustLevel ordered() {
@@ -131,7 +175,8 @@ public final class TrustCommand extends ControlCommands.OfDomains {
         List<ControlCommand> orders = ordered(reading, now);
         if (ordered().limitsLoans()) {
             GpuNames names = reading.gpuNames();
-            orders.forEach(order -> names.in(preview(cluster(), reading, order)).forEach(this::remark));
+            long until = System.nanoTime() + PREVIEW.toNanos();
+            orders.forEach(order -> names.in(soon(cluster(), reading, order, until).lines()).forEach(this::remark));
         }
         return orders;
     }

@@ -1,39 +1,102 @@
 package io.lendstream.launcher.operation;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.history.LendingExplainer;
+import io.lendstream.service.text.Times;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
-/** What an order of a level of trust would do to loans now: the scheduler's own step, made without giving the order. */
-final class TrustPreview {
-    private TrustPreview() {}
+/**
+ * What an order of a level of trust would do to loans in one domain: the scheduler's own step, made without giving the
+ * order.
+ *
+ * @param at the last event of the log, by which it is known; empty if it is not
+ * @param refusal why the scheduler would refuse the order
+ * @param obstacle why it is unknown what the order would do
+ * @param returns what would be taken back
+ */
+record TrustPreview(
+        ControlCommand order,
+        Optional<Instant> at,
+        Optional<String> refusal,
+        Optional<String> obstacle,
+        List<String> returns) {
+    /** A log that ends so long before the order is named with its time. */
+    private static final Duration RECENT = Duration.ofSeconds(30);
 
-    /** The lines about one domain, by its log up to the end. */
-    static List<String> lines(LendingExplainer log, ControlCommand order) {
-        String level = order.trust().map(trust -> trust.level().label()).orElse("");
-        String domain = "domain %s: with trust %s ".formatted(order.domain(), level);
+    TrustPreview {
+        returns = List.copyOf(returns);
+    }
+
+    /** By the log of the domain up to its end. */
+    static TrustPreview of(LendingExplainer log, ControlCommand order) {
         if (log.obstacle().isPresent()) {
-            return List.of("%sit is unknown which loans would be taken back: %s"
-                    .formatted(domain, log.obstacle().get()));
+            return unknown(order, log.obstacle().get());
         }
         List<String> returns = new ArrayList<>();
+        Optional<String> refusal = Optional.empty();
         for (Decision decision : log.answersTo(order)) {
             boolean isAboutTrust = decision.reason().is(ReasonCode.TRUST);
             if (isAboutTrust && decision.reason().numbers().getOrDefault("refused", 0.0) > 0) {
-                return List.of("domain %s: trust %s would be refused: %s"
-                        .formatted(order.domain(), level, decision.reason().text()));
-            }
-            if (isAboutTrust && decision.isReclaim()) {
-                returns.add("  " + EventText.of(decision.action()));
+                refusal = Optional.of(decision.reason().text());
+            } else if (isAboutTrust && decision.isReclaim()) {
+                returns.add(EventText.of(decision.action()));
             }
         }
+        return new TrustPreview(order, Optional.of(log.lastEventAt()), refusal, Optional.empty(), returns);
+    }
+
+    static TrustPreview unknown(ControlCommand order, String why) {
+        return new TrustPreview(order, Optional.empty(), Optional.empty(), Optional.of(why), List.of());
+    }
+
+    private String level() {
+        return order.trust().map(trust -> trust.level().label()).orElse("");
+    }
+
+    /** Whether the scheduler would follow the order. */
+    boolean isFollowed() {
+        return refusal.isEmpty() && obstacle.isEmpty();
+    }
+
+    List<String> lines() {
+        if (refusal.isPresent()) {
+            return List.of(
+                    "domain %s: trust %s would be refused: %s".formatted(order.domain(), level(), refusal.get()));
+        }
+        String domain = "domain %s: with trust %s ".formatted(order.domain(), level());
+        if (obstacle.isPresent()) {
+            return List.of("%sit is unknown which loans would be taken back: %s".formatted(domain, obstacle.get()));
+        }
+        String time = at.filter(last -> last.isBefore(order.at().minus(RECENT)))
+                .map(last -> ", by the last event of its log (%s)".formatted(Times.at(last)))
+                .orElse("");
         if (returns.isEmpty()) {
-            return List.of(domain + "no loan would be taken back now");
+            return List.of("%sno loan would be taken back now%s".formatted(domain, time));
         }
-        returns.add(0, domain + "loans would be taken back, as beyond the level:");
-        return returns;
+        List<String> lines = new ArrayList<>();
+        lines.add("%sloans would be taken back, as beyond the level%s:".formatted(domain, time));
+        returns.forEach(each -> lines.add("  " + each));
+        return lines;
+    }
+
+    ObjectNode json() {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.put("domain", order.domain().value())
+                .put("level", level())
+                .put("followed", isFollowed());
+        at.ifPresent(last -> json.put("at", last.toString()));
+        refusal.or(() -> obstacle).ifPresent(why -> json.put("why", why));
+        ArrayNode loans = json.putArray("takenBack");
+        returns.forEach(loans::add);
+        return json;
     }
 }

@@ -175,7 +175,8 @@ final class WorkloadFigures {
 
     /** How well the goodput of a job is known. */
     Known known(JobState job) {
-        if (workload.isTimed(job.spec().job())) {
+        if (!job.learned().speed().measured().isEmpty()
+                || !job.learned().byKind().isEmpty()) {
             return Known.MEASURED;
         }
         return job.isSpeedUnknown() ? Known.UNKNOWN : Known.ESTIMATED;

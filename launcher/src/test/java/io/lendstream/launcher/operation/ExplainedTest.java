@@ -285,7 +285,7 @@ class ExplainedTest {
         assertThatThrownBy(() -> new LastOfJob("nothing").wanted())
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining(
-                        "there is no decision about job nothing. If it is declared, see 'lendstream describe job nothing'");
+                        "there is no decision about job nothing. If 'lendstream get jobs' has it as queued, no plan has given it a GPU yet:");
     }
 
     private DecisionId numbered(String number) {

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.GpuState;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +25,13 @@ class ObjectStatesTest {
             .settled()
             .job("bert", 1);
 
-    private final ObjectStates states = new ObjectStates(true);
+    private final ObjectStates states = all(Map.of());
+
+    private static ObjectStates all(Map<JobId, Instant> written) {
+        ObjectStates states = new ObjectStates(true, written);
+        states.completeFrom(Scenario.START.minus(Duration.ofDays(7)));
+        return states;
+    }
 
     private String state(String job) {
         return state(story.job(job).spec());
@@ -83,6 +92,50 @@ class ObjectStatesTest {
         Scenario again = Scenario.of("deepboot").after(Duration.between(Scenario.START, later));
 
         assertThat(states.of(again.jobRecord("bert", 1, false))).contains("queued");
+    }
+
+    @Test
+    void anEndStaysInWhateverOrderReportsAreRead() {
+        TrainingProgress cancelled = reported(JobPhase.CANCELLED);
+        story.after(ofSeconds(600));
+        states.take(reported(JobPhase.RUNNING));
+        states.take(cancelled);
+
+        assertThat(state("bert")).isEqualTo("cancelled");
+    }
+
+    @Test
+    void aReporterWhoseClockIsBehindIsHeard() {
+        TrainingJob job = story.job("bert").spec();
+        TrainingProgress failed = reported(JobPhase.FAILED);
+        states.take(new TrainingProgress(
+                failed.job(),
+                failed.domain(),
+                job.submittedAt().minusSeconds(2),
+                failed.phase(),
+                failed.progress(),
+                failed.totalProgress(),
+                failed.parallelism(),
+                failed.timing(),
+                failed.gradient()));
+
+        assertThat(states.of(job)).contains("failed");
+    }
+
+    @Test
+    void withoutAGpuAJobIsQueuedOnlyIfNoReportCanBeMissing() {
+        TrainingJob job = story.job("bert").spec();
+        JobId name = job.job();
+        assertThat(all(Map.of(name, Scenario.START)).of(job)).contains("queued");
+        assertThat(all(Map.of(name, Scenario.START.minus(Duration.ofDays(8)))).of(job))
+                .as("declared before the oldest report")
+                .contains("unknown");
+
+        ObjectStates cut = new ObjectStates(true, Map.of(name, Scenario.START));
+        cut.take(reported(JobPhase.RUNNING));
+        assertThat(cut.of(job)).as("later reports may be missing").contains("unknown");
+        cut.take(reported(JobPhase.FINISHED));
+        assertThat(cut.of(job)).contains("finished");
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.SlotKnowledge;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -35,9 +36,13 @@ class ReplicaOriginsTest {
                 new Lease(gpu, new NodeId("n"), Scenario.DOMAIN, Pool.INFERENCE, owner, 1, 1, NOW, Optional.empty()));
     }
 
+    private long epoch = 1;
+    private long sequence;
+
     private void decided(Action action, boolean advisory) {
+        sequence++;
         Reason reason = Reason.of(ReasonCode.ADOPTED, "for the test", Map.of(), List.of(), 1);
-        replicas.take(new Decision(new DecisionId(Scenario.DOMAIN, 1, 1), NOW, NOW, advisory, reason, action));
+        replicas.take(new Decision(new DecisionId(Scenario.DOMAIN, epoch, sequence), NOW, NOW, advisory, reason, action));
     }
 
     private static Action adopt(GpuId gpu, ServiceId service) {
@@ -87,6 +92,40 @@ class ReplicaOriginsTest {
         assertThat(replicas.againstStop())
                 .hasValueSatisfying(why -> assertThat(why)
                         .startsWith("service/chat has replicas on one, of which topic decisions has no start"));
+    }
+
+    @Test
+    void aDecisionOfAReplacedSchedulerDoesNotCount() {
+        owned(ONE, new Owner.Serving(CHAT));
+        epoch = 2;
+        decided(adopt(ONE, CHAT), false);
+
+        epoch = 1;
+        decided(new Action.Serve(CHAT, List.of(ONE), false), false);
+
+        assertThat(replicas.againstStop())
+                .hasValueSatisfying(why -> assertThat(why).contains("taken over"));
+    }
+
+    @Test
+    void aReplicaWhoseDriverChoseTheGpuWasNotTakenOver() {
+        Lease lease = new Lease(
+                ONE,
+                new NodeId("n"),
+                Scenario.DOMAIN,
+                Pool.INFERENCE,
+                new Owner.Serving(CHAT),
+                1,
+                1,
+                NOW,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(SlotKnowledge.named(Optional.empty())),
+                Optional.empty());
+        replicas.take(lease);
+        decided(new Action.Serve(CHAT, List.of(TWO), false), false);
+
+        assertThat(replicas.againstStop()).isEmpty();
     }
 
     @Test

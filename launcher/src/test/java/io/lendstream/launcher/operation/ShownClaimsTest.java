@@ -138,7 +138,7 @@ class ShownClaimsTest {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         shown(story).put(json);
         assertThat(json.path("notLooked").get(0).asText()).isEqualTo("job/gpt");
-        assertThat(json.path("unfound")).isEmpty();
+        assertThat(json.path("unfound").get(0).asText()).isEqualTo("job/gpt");
     }
 
     /** No actuator has reported anything yet. */

@@ -15,6 +15,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -45,19 +46,23 @@ class TrustPreviewTest {
     }
 
     private List<String> preview(TrustLevel level, boolean anyway) {
+        return preview(level, anyway, story.now()).lines();
+    }
+
+    private TrustPreview preview(TrustLevel level, boolean anyway, Instant at) {
         LendingExplainer log = new LendingExplainer(Scenario.DOMAIN);
         story.log().forEach(log::take);
         ControlCommand order = new ControlCommand(
                         Scenario.DOMAIN,
                         "command",
-                        story.now(),
+                        at,
                         "tester",
                         ControlCommand.Kind.TRUST,
                         Optional.empty(),
                         List.of(),
                         "for the test")
                 .ordering(new TrustOrder(level, Optional.empty(), anyway));
-        return TrustPreview.lines(log, order);
+        return TrustPreview.of(log, order);
     }
 
     @Test
@@ -77,6 +82,19 @@ class TrustPreviewTest {
         assertThat(lines.get(0))
                 .isEqualTo("domain test: with trust share loans would be taken back, as beyond the level:");
         assertThat(lines.subList(1, lines.size())).isEqualTo(done);
+    }
+
+    @Test
+    void namesThemByTheLogAsItIsThoughTheOrderComesLater() {
+        lent(TrustLevel.ALL);
+        List<String> soon = preview(TrustLevel.SHARE, true);
+
+        TrustPreview late = preview(TrustLevel.SHARE, true, story.now().plusSeconds(600));
+
+        assertThat(late.lines().get(0)).contains("beyond the level, by the last event of its log (");
+        assertThat(late.lines().subList(1, late.lines().size())).isEqualTo(soon.subList(1, soon.size()));
+        assertThat(late.isFollowed()).isTrue();
+        assertThat(late.json().path("takenBack")).hasSize(soon.size() - 1);
     }
 
     @Test
@@ -110,7 +128,10 @@ class TrustPreviewTest {
                         "")
                 .ordering(new TrustOrder(TrustLevel.SHARE, Optional.empty(), true));
 
-        assertThat(TrustPreview.lines(new LendingExplainer(Scenario.DOMAIN), order))
+        TrustPreview unknown = TrustPreview.of(new LendingExplainer(Scenario.DOMAIN), order);
+        assertThat(unknown.isFollowed()).isFalse();
+        assertThat(unknown.json().path("why").asText()).contains("no event");
+        assertThat(unknown.lines())
                 .containsExactly(
                         "domain test: with trust share it is unknown which loans would be taken back: the log has no event of the domain");
     }

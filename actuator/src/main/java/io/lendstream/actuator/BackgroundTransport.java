@@ -94,7 +94,9 @@ final class BackgroundTransport implements RecordTransport {
             public void joined(List<ActuationReport> reportsSince) {
                 joined = true;
                 if (startedAlone) {
-                    LOG.info("the broker at {} answers, and the topics are read; queued reports are sent", clients.where());
+                    LOG.info(
+                            "the broker at {} answers, and the topics are read; queued reports are sent",
+                            clients.where());
                 }
                 routes.joined(reportsSince);
             }

@@ -197,8 +197,8 @@ public final class LendingExplainer {
         }
         // Not at the order's own time: without the events up to then, rates would seem to be old.
         ClusterState state = log.state();
-        DomainEvent event = new DomainEvent(
-                state.domain(), state.epoch(), log.last() + 1, lastEventAt(), Optional.empty(), order);
+        DomainEvent event =
+                new DomainEvent(state.domain(), state.epoch(), log.last() + 1, lastEventAt(), Optional.empty(), order);
         return office.get().step(state, event).decisions();
     }
 

@@ -280,7 +280,9 @@ final class Diagnosis {
         String found = "%s in group %s, %d records behind".formatted(Reason.counted(members, "instance"), group, lag);
         if (members == 0) {
             return Finding.fail(
-                    "scheduler", found, "start 'lendstream scheduler', or name its group with --application-id");
+                    "scheduler",
+                    found,
+                    "start 'lendstream scheduler' (a start takes up to a minute), or name its group with --application-id");
         }
         return lag > LAG_UNNOTICED
                 ? Finding.warn("scheduler", found, "wait, or start more instances, up to one per partition")

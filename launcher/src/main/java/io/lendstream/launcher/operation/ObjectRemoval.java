@@ -210,15 +210,16 @@ public final class ObjectRemoval {
 
     private String stillHolding(Duration limit) {
         boolean isService = ending.tenant().flatMap(Tenant::serviceId).isPresent();
-        String text = "%s is being deleted, but after --timeout %s it still holds %s. %s, and run the command again: its record is still there."
-                .formatted(
-                        ending.shown(),
-                        Units.text(limit),
-                        String.join(", ", held),
-                        isService
-                                ? "'lendstream top' shows when its GPUs come back; if decisions are only advice, approve the stop of its replicas ('lendstream explain advice')"
-                                : "'lendstream top' shows when its GPUs come back; if its end is only advice, approve it ('lendstream explain job/%s')"
-                                        .formatted(ending.key()));
+        String text =
+                "%s is being deleted, but after --timeout %s it still holds %s. %s, and run the command again: its record is still there."
+                        .formatted(
+                                ending.shown(),
+                                Units.text(limit),
+                                String.join(", ", held),
+                                isService
+                                        ? "'lendstream top' shows when its GPUs come back; if decisions are only advice, approve the stop of its replicas ('lendstream explain advice')"
+                                        : "'lendstream top' shows when its GPUs come back; if its end is only advice, approve it ('lendstream explain job/%s')"
+                                                .formatted(ending.key()));
         return reading.gpuNames().in(text);
     }
 

@@ -115,7 +115,8 @@ public final class ObjectStates {
                 areRead = readReports(scan, recent);
             }
             // Actuators report to the topic of no intake.
-            boolean areAll = cluster.topics().names(TopicCatalogue.TRAINING_PROGRESS).contains(topic);
+            boolean areAll =
+                    cluster.topics().names(TopicCatalogue.TRAINING_PROGRESS).contains(topic);
             if (areRead && areAll) {
                 completeFrom(recent);
             } else if (written.keySet().stream().anyMatch(job -> isUnknown(new Tenant.Job(job)))) {
@@ -187,9 +188,10 @@ public final class ObjectStates {
         return owners.orElseGet(() -> {
                     Map<Tenant, List<Owner>> byTenant = new HashMap<>();
                     for (Lease lease : leases.values()) {
-                        lease.owner().holder().ifPresent(holder -> byTenant.computeIfAbsent(
-                                        holder, any -> new ArrayList<>())
-                                .add(lease.owner()));
+                        lease.owner()
+                                .holder()
+                                .ifPresent(holder -> byTenant.computeIfAbsent(holder, any -> new ArrayList<>())
+                                        .add(lease.owner()));
                     }
                     owners = Optional.of(byTenant);
                     return byTenant;

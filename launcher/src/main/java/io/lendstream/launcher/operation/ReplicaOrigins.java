@@ -33,6 +33,7 @@ public final class ReplicaOrigins {
     private final SortedSet<GpuId> held = new TreeSet<>();
     /** Those of its GPUs that a driver chose: such drivers take nothing over, and a decision may name another GPU. */
     private final Set<GpuId> chosenByDriver = new HashSet<>();
+
     private final Map<GpuId, Origin> origins = new HashMap<>();
 
     /** How the newest replica on a GPU began. */

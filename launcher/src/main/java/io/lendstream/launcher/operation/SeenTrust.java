@@ -87,7 +87,7 @@ final class SeenTrust {
         if (!unseen.isEmpty()) {
             return Finding.warn(
                     "trust",
-                    "the level of trust is unknown, as the log no longer has the start of the scheduler: "
+                    "the level of trust is unknown, as the log has no start of the scheduler, not yet or no longer: "
                             + String.join("; ", unseen),
                     "'lendstream trust' finds it from the last snapshot");
         }

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** What runs already in a domain: what would be taken over, by whom, and what stays foreign, with the reason. */
@@ -46,7 +47,8 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
 
     /** The GPUs of which no claim speaks, with their users. */
     private SortedMap<GpuId, ForeignUse> unclaimed(List<AdoptionClaim> claims) {
-        SortedMap<GpuId, ForeignUse> foreign = log.foreign();
+        SortedMap<GpuId, ForeignUse> foreign = new TreeMap<>(names.order());
+        foreign.putAll(log.foreign());
         Set<GpuId> claimed =
                 claims.stream().flatMap(claim -> claim.units().stream()).collect(Collectors.toSet());
         foreign.keySet().removeAll(claimed);
@@ -73,8 +75,8 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
         for (AdoptionClaim claim : claims) {
             (claim.isClear() ? clear : foreign).add(line(claim));
         }
-        boolean isLookedAt =
-                unfound(claims).keySet().stream().allMatch(tenant -> log.unlooked(tenant).isEmpty());
+        boolean isLookedAt = unfound(claims).keySet().stream()
+                .allMatch(tenant -> log.unlooked(tenant).isEmpty());
         unclaimed(claims)
                 .forEach((gpu, use) -> foreign.add("    %s: %s"
                         .formatted(

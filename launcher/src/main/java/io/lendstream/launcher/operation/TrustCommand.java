@@ -140,7 +140,8 @@ public final class TrustCommand extends ControlCommands.OfDomains {
             return TrustPreview.unknown(order, "the log is long; '--dry-run' reads all of it");
         } catch (ExecutionException e) {
             return TrustPreview.unknown(
-                    order, String.valueOf(Optional.ofNullable(e.getCause()).orElse(e).getMessage()));
+                    order,
+                    String.valueOf(Optional.ofNullable(e.getCause()).orElse(e).getMessage()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return TrustPreview.unknown(order, "interrupted");
@@ -176,7 +177,8 @@ public final class TrustCommand extends ControlCommands.OfDomains {
         if (ordered().limitsLoans()) {
             GpuNames names = reading.gpuNames();
             long until = System.nanoTime() + PREVIEW.toNanos();
-            orders.forEach(order -> names.in(soon(cluster(), reading, order, until).lines()).forEach(this::remark));
+            orders.forEach(order ->
+                    names.in(soon(cluster(), reading, order, until).lines()).forEach(this::remark));
         }
         return orders;
     }

@@ -90,9 +90,7 @@ record TrustPreview(
 
     ObjectNode json() {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
-        json.put("domain", order.domain().value())
-                .put("level", level())
-                .put("followed", isFollowed());
+        json.put("domain", order.domain().value()).put("level", level()).put("followed", isFollowed());
         at.ifPresent(last -> json.put("at", last.toString()));
         refusal.or(() -> obstacle).ifPresent(why -> json.put("why", why));
         ArrayNode loans = json.putArray("takenBack");

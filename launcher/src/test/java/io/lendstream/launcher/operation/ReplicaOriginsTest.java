@@ -42,7 +42,8 @@ class ReplicaOriginsTest {
     private void decided(Action action, boolean advisory) {
         sequence++;
         Reason reason = Reason.of(ReasonCode.ADOPTED, "for the test", Map.of(), List.of(), 1);
-        replicas.take(new Decision(new DecisionId(Scenario.DOMAIN, epoch, sequence), NOW, NOW, advisory, reason, action));
+        replicas.take(
+                new Decision(new DecisionId(Scenario.DOMAIN, epoch, sequence), NOW, NOW, advisory, reason, action));
     }
 
     private static Action adopt(GpuId gpu, ServiceId service) {

@@ -26,6 +26,7 @@ final class ListedJobs {
     private static final int ELASTIC_GROWTH = 4;
     /** An elastic job has as many samples for each of its GPUs, and at least one on each that it gets. */
     private static final int SAMPLES = 240;
+
     private static final double PARALLEL = 0.9;
 
     /** How many GPUs a job asks for, and how many it may have. */
@@ -52,13 +53,12 @@ final class ListedJobs {
 
     /** The same where the line may say whether the job is elastic, and within which bounds. */
     TrainingTask task(CsvRow row, String name, String application, Instant submitted, int gpus, double seconds) {
-        boolean isElastic =
-                switch (row.text("elastic")) {
-                    case "" -> scene.elasticLists();
-                    case "true" -> true;
-                    case "false" -> false;
-                    default -> throw row.bad("elastic", "true or false");
-                };
+        boolean isElastic = switch (row.text("elastic")) {
+            case "" -> scene.elasticLists();
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw row.bad("elastic", "true or false");
+        };
         if (!isElastic) {
             for (String column : List.of("minGpus", "maxGpus")) {
                 if (!row.text(column).isEmpty()) {

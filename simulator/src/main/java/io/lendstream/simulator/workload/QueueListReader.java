@@ -90,7 +90,8 @@ final class QueueListReader {
         try {
             return Integer.parseInt(text);
         } catch (NumberFormatException e) {
-            throw row.bad("priorityClasses", "CLASS:PRIORITY between semicolons, with whole numbers, such as high:10;low:-5");
+            throw row.bad(
+                    "priorityClasses", "CLASS:PRIORITY between semicolons, with whole numbers, such as high:10;low:-5");
         }
     }
 

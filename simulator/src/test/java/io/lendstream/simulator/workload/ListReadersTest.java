@@ -226,10 +226,9 @@ class ListReadersTest {
 
     @Test
     void jobsNameAClassOfTheirQueue() throws IOException {
-        Workload queues =
-                read(scene, "queue,nominalQuota,priorityClasses", "team-a,8,high:10; low:-5", "team-b,8,");
-        Workload jobs = read(
-                scene, "job,submitSeconds,gpus,runSeconds,queue,priority,priorityClass", "a,0,1,10,team-a,7,high");
+        Workload queues = read(scene, "queue,nominalQuota,priorityClasses", "team-a,8,high:10; low:-5", "team-b,8,");
+        Workload jobs =
+                read(scene, "job,submitSeconds,gpus,runSeconds,queue,priority,priorityClass", "a,0,1,10,team-a,7,high");
 
         assertThat(queues.queues())
                 .extracting(ClusterQueue::priorityClasses)
@@ -237,7 +236,8 @@ class ListReadersTest {
         assertThat(jobs.tasks().get(0).job().precedence())
                 .isEqualTo(new TrainingJob.Precedence(7, new QueueId("team-a"), Optional.of("high")));
         assertThatThrownBy(() -> read(scene, "job,submitSeconds,gpus,runSeconds,priorityClass", "a,0,1,10,high"))
-                .hasMessageEndingWith("column priorityClass: found 'high', expected a class of its queue, but the line has no queue");
+                .hasMessageEndingWith(
+                        "column priorityClass: found 'high', expected a class of its queue, but the line has no queue");
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota,priorityClasses", "a,8,high:x"))
                 .hasMessageContaining("found 'high:x', expected CLASS:PRIORITY between semicolons");
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota,priorityClasses", "a,8,high:1;high:2"))
@@ -277,7 +277,8 @@ class ListReadersTest {
                 "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,floorReplicas,memoryGib,replicaShapes,roleFloors";
         String line = "a,rates.csv,1,1,500,1,1,";
 
-        InferenceService plain = read(scene, header, line + "2,14,,").loads().get(0).service();
+        InferenceService plain =
+                read(scene, header, line + "2,14,,").loads().get(0).service();
         InferenceService roles = read(scene, header, line + "1,14,in:1x1:38:30:prefill;out:2x1:27:90:decode,decode:3")
                 .loads()
                 .get(0)
@@ -287,7 +288,9 @@ class ListReadersTest {
         assertThat(plain.sliceMemoryBytes()).contains(14L << 30);
         assertThat(roles.floorReplicas()).isEqualTo(1);
         assertThat(roles.sliceMemoryBytes()).isEmpty();
-        assertThat(roles.hardware().shapes()).extracting(ReplicaShape::memoryBytes).containsOnly(Optional.of(14L << 30));
+        assertThat(roles.hardware().shapes())
+                .extracting(ReplicaShape::memoryBytes)
+                .containsOnly(Optional.of(14L << 30));
         assertThat(roles.hardware().roleFloors()).containsExactly(new RoleFloor(ReplicaRole.DECODE, 3));
         assertThatThrownBy(() -> read(scene, header, line + ",,,decode:1"))
                 .hasMessageEndingWith(

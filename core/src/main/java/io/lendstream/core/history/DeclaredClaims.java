@@ -25,8 +25,8 @@ final class DeclaredClaims {
     private static final Duration READING = Duration.ofSeconds(5);
 
     /**
-     * After so long a look is not waited for: an actuator that finds nothing does not say so on a node where another one
-     * has found something before.
+     * After so long a look is not waited for: an actuator that finds nothing does not say so on a node where another
+     * one has found something before.
      */
     private static final Duration WAITING = Duration.ofMinutes(5);
 

@@ -97,7 +97,7 @@ class ObjectStatesTest {
     @Test
     void anEndStaysInWhateverOrderReportsAreRead() {
         TrainingProgress cancelled = reported(JobPhase.CANCELLED);
-        story.after(ofSeconds(600));
+        story.after(Duration.ofMinutes(10));
         states.take(reported(JobPhase.RUNNING));
         states.take(cancelled);
 

@@ -288,6 +288,7 @@ final class OperationIT {
                         "ok   gpus",
                         "ok   foreign",
                         "ok   intruders",
+                        "ok   moved",
                         "ok   kinds",
                         "ok   queues");
         Path config = Files.writeString(directory.resolve("actuator.properties"), """

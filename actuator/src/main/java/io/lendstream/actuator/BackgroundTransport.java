@@ -84,24 +84,8 @@ final class BackgroundTransport implements RecordTransport {
         outbox.restore(state.outbox());
         decisions = new TreeMap<>(state.decisions());
         writer = writers.name(state);
-        Routes watched = new Routes() {
-            @Override
-            public void on(io.lendstream.service.kafka.RecordReader reader, java.util.concurrent.Executor to) {
-                routes.on(reader, to);
-            }
-
-            @Override
-            public void joined(List<ActuationReport> reportsSince) {
-                joined = true;
-                if (startedAlone) {
-                    LOG.info(
-                            "the broker at {} answers, and the topics are read; queued reports are sent",
-                            clients.where());
-                }
-                routes.joined(reportsSince);
-            }
-        };
-        var incoming = new TopicPoller(clients, actuator, watched, outbox, decisions, calls, next -> decisions = next);
+        var incoming =
+                new TopicPoller(clients, actuator, watched(routes), outbox, decisions, calls, next -> decisions = next);
         var outgoing = new ReportSender(
                 clients, actuator, outbox, writer.map(name -> writers.prefix() + name), writers.active());
         intake = incoming;
@@ -119,6 +103,27 @@ final class BackgroundTransport implements RecordTransport {
                 return;
             }
         }
+    }
+
+    /** The same, by which it is known that the topics are read. */
+    private Routes watched(Routes routes) {
+        return new Routes() {
+            @Override
+            public void on(io.lendstream.service.kafka.RecordReader reader, java.util.concurrent.Executor to) {
+                routes.on(reader, to);
+            }
+
+            @Override
+            public void joined(List<ActuationReport> reportsSince) {
+                joined = true;
+                if (startedAlone) {
+                    LOG.info(
+                            "the broker at {} answers, and the topics are read; queued reports are sent",
+                            clients.where());
+                }
+                routes.joined(reportsSince);
+            }
+        };
     }
 
     private static Thread thread(String name, Runnable body) {

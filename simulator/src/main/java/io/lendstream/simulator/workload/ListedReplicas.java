@@ -15,10 +15,11 @@ import java.util.Set;
 
 /**
  * The columns of a list of services about its replicas. {@code replicaShapes} has the shapes of replicas of several
- * GPUs, preferred ones first, between semicolons. Each is {@code NAME:GPUSxNODES:PER_SECOND:SECONDS}, such as {@code tp4:4x1:20:90}, and may end
- * with a role: {@code in:1x1:38:30:prefill}. The seconds are those to start cold, and then those from cache and from
- * sleep, if they are known: {@code 90/40/7}, or {@code 90//7}. {@code roleFloors} has the floors of roles that differ
- * from that of the service: {@code prefill:1;decode:2}. {@code memoryGib} is what a replica needs on each GPU.
+ * GPUs, preferred ones first, between semicolons. Each is {@code NAME:GPUSxNODES:PER_SECOND:SECONDS}, such as {@code
+ * tp4:4x1:20:90}, and may end with a role: {@code in:1x1:38:30:prefill}. The seconds are those to start cold, and then
+ * those from cache and from sleep, if they are known: {@code 90/40/7}, or {@code 90//7}. {@code roleFloors} has the
+ * floors of roles that differ from that of the service: {@code prefill:1;decode:2}. {@code memoryGib} is what a replica
+ * needs on each GPU.
  */
 final class ListedReplicas {
     static final List<String> COLUMNS = List.of("replicaShapes", "roleFloors", "memoryGib");

@@ -163,7 +163,7 @@ public final class PolluxSearch {
         if (jobs == 0) {
             return new Found(List.of(), 0, List.of());
         }
-        List<State> population = new ArrayList<>();
+        List<SearchState> population = new ArrayList<>();
         population.add(evaluated(copy(current)));
         for (List<List<Integer>> start : starts) {
             if (population.size() < settings.population) {
@@ -175,42 +175,23 @@ public final class PolluxSearch {
             mutate(child, jobs);
             population.add(evaluated(child));
         }
-        rank(population);
+        ParetoFronts.rank(population);
         for (int generation = 0; generation < settings.generations; generation++) {
-            List<State> all = new ArrayList<>(population);
+            List<SearchState> all = new ArrayList<>(population);
             for (int i = 0; i < settings.population; i++) {
                 int[][] child = cross(parent(population).matrix, parent(population).matrix);
                 mutate(child, 2);
                 all.add(evaluated(child));
             }
-            rank(all);
+            ParetoFronts.rank(all);
             population = new ArrayList<>(all.subList(0, settings.population));
         }
         population.sort((a, b) -> Double.compare(b.powerMean, a.powerMean));
-        State best = population.get(0);
+        SearchState best = population.get(0);
         return new Found(
                 rows(best.matrix),
                 best.powerMean,
                 population.stream().map(state -> rows(state.matrix)).toList());
-    }
-
-    /** An allocation with its objectives, and where it stands in its generation. */
-    private static final class State {
-        final int[][] matrix;
-        final double powerMean;
-        final double sum;
-        int front;
-        double distance;
-
-        State(int[][] matrix, double powerMean, double sum) {
-            this.matrix = matrix;
-            this.powerMean = powerMean;
-            this.sum = sum;
-        }
-
-        boolean isBefore(State other) {
-            return front != other.front ? front < other.front : distance > other.distance;
-        }
     }
 
     private static int[][] matrix(List<List<Integer>> rows) {
@@ -235,9 +216,9 @@ public final class PolluxSearch {
         return copy;
     }
 
-    private State parent(List<State> population) {
-        State one = population.get(random.nextInt(population.size()));
-        State other = population.get(random.nextInt(population.size()));
+    private SearchState parent(List<SearchState> population) {
+        SearchState one = population.get(random.nextInt(population.size()));
+        SearchState other = population.get(random.nextInt(population.size()));
         return other.isBefore(one) ? other : one;
     }
 
@@ -272,7 +253,7 @@ public final class PolluxSearch {
         }
     }
 
-    private State evaluated(int[][] matrix) {
+    private SearchState evaluated(int[][] matrix) {
         repair(matrix);
         double inverse = 0;
         double sum = 0;
@@ -281,7 +262,7 @@ public final class PolluxSearch {
             sum += speedup;
             inverse += 1 / Math.max(WAITING_SPEEDUP, speedup);
         }
-        return new State(matrix, jobs / inverse, sum);
+        return new SearchState(matrix, jobs / inverse, sum);
     }
 
     private double speedup(int j, int[] row) {
@@ -344,66 +325,5 @@ public final class PolluxSearch {
             used += replicas > 0 ? 1 : 0;
         }
         return used;
-    }
-
-    /** Sorts by front, and within a front by distance from the neighbours, the loneliest first. */
-    private static void rank(List<State> states) {
-        states.sort((a, b) -> {
-            int byMean = Double.compare(b.powerMean, a.powerMean);
-            return byMean != 0 ? byMean : Double.compare(b.sum, a.sum);
-        });
-        List<List<State>> fronts = new ArrayList<>();
-        for (State state : states) {
-            int front = frontOf(state, fronts);
-            if (front == fronts.size()) {
-                fronts.add(new ArrayList<>());
-            }
-            state.front = front;
-            fronts.get(front).add(state);
-        }
-        states.clear();
-        for (List<State> front : fronts) {
-            spread(front);
-            front.sort((a, b) -> Double.compare(b.distance, a.distance));
-            states.addAll(front);
-        }
-    }
-
-    /**
-     * The first front that does not dominate a state. With two objectives and states in the order of one, a state is
-     * dominated by a front if it is by its last member, and the sums of the last members fall from front to front.
-     */
-    private static int frontOf(State state, List<List<State>> fronts) {
-        int from = 0;
-        int to = fronts.size();
-        while (from < to) {
-            int middle = (from + to) >>> 1;
-            if (last(fronts.get(middle)).sum >= state.sum) {
-                from = middle + 1;
-            } else {
-                to = middle;
-            }
-        }
-        return from;
-    }
-
-    private static State last(List<State> front) {
-        return front.get(front.size() - 1);
-    }
-
-    /** Crowding distance: how much of the front lies between a state's neighbours; the ends are infinitely far out. */
-    private static void spread(List<State> front) {
-        State first = front.get(0);
-        State last = last(front);
-        double means = first.powerMean - last.powerMean;
-        double sums = last.sum - first.sum;
-        for (int i = 1; i + 1 < front.size(); i++) {
-            State before = front.get(i - 1);
-            State after = front.get(i + 1);
-            front.get(i).distance = (means > 0 ? (before.powerMean - after.powerMean) / means : 0)
-                    + (sums > 0 ? (after.sum - before.sum) / sums : 0);
-        }
-        first.distance = Double.POSITIVE_INFINITY;
-        last.distance = Double.POSITIVE_INFINITY;
     }
 }

@@ -231,8 +231,9 @@ class DeclarationsIT {
                                 .startsWith(wrong + ", line 4, document 1 (job/a): spec.gpus is '0', but must be"),
                         line -> assertThat(line)
                                 .isEqualTo(
-                                        "%s, line 9, document 2 (queue/a): spec.wieght is unknown; did you mean weight? Nothing was written.",
-                                        wrong));
+                                        "%s, line 9, document 2 (queue/a): spec.wieght is unknown; did you mean weight?",
+                                        wrong),
+                        line -> assertThat(line).isEqualTo("2 errors. Nothing was written."));
         assertThat(written()).isZero();
 
         assertThat(run("apply", "-f", EXAMPLES.get(1))).isZero();

@@ -4,6 +4,7 @@ import io.lendstream.actuator.standby.Active;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.service.kafka.RecordReader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -109,7 +111,7 @@ final class BackgroundTransport implements RecordTransport {
     private Routes watched(Routes routes) {
         return new Routes() {
             @Override
-            public void on(io.lendstream.service.kafka.RecordReader reader, java.util.concurrent.Executor to) {
+            public void on(RecordReader reader, Executor to) {
                 routes.on(reader, to);
             }
 

@@ -27,9 +27,14 @@ public record ActuatorDescription(
         }
     }
 
+    /** Whether it looks for processes that run already. */
+    public boolean looksForProcesses() {
+        return driver.equals("process");
+    }
+
     /** Whether it starts processes on one machine only. */
     public boolean isOfOneMachine() {
-        return driver.equals("process") && nodes.size() == 1;
+        return looksForProcesses() && nodes.size() == 1;
     }
 
     /** Whether another description says the same at another time. */

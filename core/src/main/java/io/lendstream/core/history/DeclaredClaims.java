@@ -18,9 +18,6 @@ import java.util.TreeSet;
 
 /** Whether actuators have looked for what a job or service claims, since it has declared so. */
 final class DeclaredClaims {
-    /** The driver whose actuators look for what runs already. */
-    private static final String LOOKING = "process";
-
     /** A look that ends so soon may have begun before its actuator had read the declaration. */
     private static final Duration READING = Duration.ofSeconds(5);
 
@@ -76,7 +73,7 @@ final class DeclaredClaims {
     private static boolean isWatched(NodeId node, ClusterEntities entities) {
         for (ActuatorDescription actuator : entities.actuators().values()) {
             List<NodeId> nodes = actuator.nodes();
-            if (actuator.driver().equals(LOOKING) && (nodes.isEmpty() || nodes.contains(node))) {
+            if (actuator.looksForProcesses() && (nodes.isEmpty() || nodes.contains(node))) {
                 return true;
             }
         }

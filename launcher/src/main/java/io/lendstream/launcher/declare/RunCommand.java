@@ -174,7 +174,7 @@ public final class RunCommand extends ClusterCommand {
 
     private static void refuse(TrainingJob known) {
         throw UserError.failed(
-                "--name is %s, but job/%s is declared already, in domain %s since %s. Choose another name: a name may be used again %d h after the end of its job."
+                "--name is %s, but job/%s is declared already, in domain %s since %s. Choose another name; this one may be used again once the job is deleted, and has ended for %d h."
                         .formatted(
                                 known.job(),
                                 known.job(),

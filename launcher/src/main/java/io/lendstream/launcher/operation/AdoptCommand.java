@@ -15,7 +15,6 @@ import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.operation.ControlOrder.Taken;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.time.TimeMode;
 import java.time.Instant;
@@ -131,11 +130,7 @@ public final class AdoptCommand extends ControlCommands.OfDomains {
     private int show() {
         checkNames();
         Cluster cluster = cluster();
-        Connection.check(
-                cluster.kafka(),
-                cluster.topics(),
-                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
-                cluster.patience());
+        DomainHistory.check(cluster);
         var reading = new TopicScan(cluster, this::remark);
         GpuNames gpus = reading.gpuNames();
         Instant at = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL ? Instant.EPOCH : Instant.now();

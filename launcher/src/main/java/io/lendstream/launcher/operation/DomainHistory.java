@@ -7,11 +7,13 @@ import io.lendstream.core.history.KeptReason;
 import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.state.SnapshotPart;
+import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.operation.SequenceSearch.Batch;
 import io.lendstream.launcher.operation.SequenceSearch.Partition;
 import io.lendstream.launcher.operation.SequenceSearch.Placed;
 import io.lendstream.schemas.snapshot.SnapshotShelf;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -57,6 +59,15 @@ final class DomainHistory implements DomainLog, AutoCloseable {
                                 .formatted(newer.name()));
             }
         }
+    }
+
+    /** Fails, with a way out, if the topics of nodes and of the log cannot be reached. */
+    static void check(Cluster cluster) {
+        Connection.check(
+                cluster.kafka(),
+                cluster.topics(),
+                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
+                cluster.patience());
     }
 
     @Override

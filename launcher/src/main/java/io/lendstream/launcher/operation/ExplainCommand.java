@@ -321,11 +321,7 @@ public final class ExplainCommand extends ClusterCommand {
             throw UserError.badUsage("--no-replay is set, but the advice that stands is in the log; leave it out.");
         }
         Cluster cluster = cluster();
-        Connection.check(
-                cluster.kafka(),
-                cluster.topics(),
-                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
-                cluster.patience());
+        DomainHistory.check(cluster);
         var reading = new TopicScan(cluster, this::remark);
         var explained = new ExplainedAdvice(domain.map(DomainId::new), reading.gpuNames());
         Set<DomainId> domains = new TreeSet<>();

@@ -16,7 +16,6 @@ import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.operation.ControlOrder.Taken;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
@@ -25,10 +24,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -95,11 +90,7 @@ public final class TrustCommand extends ControlCommands.OfDomains {
     /** Shows what the order would do, without giving it. */
     private int preview() {
         Cluster cluster = cluster();
-        Connection.check(
-                cluster.kafka(),
-                cluster.topics(),
-                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
-                cluster.patience());
+        DomainHistory.check(cluster);
         TopicScan reading = new TopicScan(cluster, this::remark);
         GpuNames names = json() ? new GpuNames() : reading.gpuNames();
         List<ControlCommand> orders = ordered(reading, reading.now());
@@ -126,26 +117,6 @@ public final class TrustCommand extends ControlCommands.OfDomains {
             history.replayToTheEnd(List.of(order.domain()), Optional.empty(), log::after, log::take);
         }
         return TrustPreview.of(log, order);
-    }
-
-    /** The same where the order is given in any case: soon, and without a failure. */
-    private TrustPreview soon(Cluster cluster, TopicScan reading, ControlCommand order, long untilNanos) {
-        FutureTask<TrustPreview> preview = new FutureTask<>(() -> preview(cluster, reading, order));
-        Thread thread = new Thread(preview, "preview");
-        thread.setDaemon(true);
-        thread.start();
-        try {
-            return preview.get(Math.max(0, untilNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            return TrustPreview.unknown(order, "the log is long; '--dry-run' reads all of it");
-        } catch (ExecutionException e) {
-            return TrustPreview.unknown(
-                    order,
-                    String.valueOf(Optional.ofNullable(e.getCause()).orElse(e).getMessage()));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return TrustPreview.unknown(order, "interrupted");
-        }
     }
 
     private TrustLevel ordered() {
@@ -178,7 +149,9 @@ public final class TrustCommand extends ControlCommands.OfDomains {
             GpuNames names = reading.gpuNames();
             long until = System.nanoTime() + PREVIEW.toNanos();
             orders.forEach(order ->
-                    names.in(soon(cluster(), reading, order, until).lines()).forEach(this::remark));
+                    names.in(TrustPreview.until(until, order, () -> preview(cluster(), reading, order))
+                            .lines())
+                    .forEach(this::remark));
         }
         return orders;
     }
@@ -205,11 +178,7 @@ public final class TrustCommand extends ControlCommands.OfDomains {
 
     private int show() {
         Cluster cluster = cluster();
-        Connection.check(
-                cluster.kafka(),
-                cluster.topics(),
-                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
-                cluster.patience());
+        DomainHistory.check(cluster);
         var shown = new ShownTrust(domain().map(DomainId::new));
         var reading = new TopicScan(cluster, this::remark);
         Set<DomainId> domains = new TreeSet<>();

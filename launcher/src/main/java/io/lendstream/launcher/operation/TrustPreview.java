@@ -13,6 +13,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * What an order of a level of trust would do to loans in one domain: the scheduler's own step, made without giving the
@@ -52,6 +57,30 @@ record TrustPreview(
             }
         }
         return new TrustPreview(order, Optional.of(log.lastEventAt()), refusal, Optional.empty(), returns);
+    }
+
+    /**
+     * One that an order does not wait for longer than until a time, and that does not keep it from being given.
+     *
+     * @param nanos the time, of {@link System#nanoTime}
+     */
+    static TrustPreview until(long nanos, ControlCommand order, Callable<TrustPreview> preview) {
+        FutureTask<TrustPreview> task = new FutureTask<>(preview);
+        Thread thread = new Thread(task, "preview");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return task.get(Math.max(0, nanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            return unknown(order, "the log is long; '--dry-run' reads all of it");
+        } catch (ExecutionException e) {
+            return unknown(
+                    order,
+                    String.valueOf(Optional.ofNullable(e.getCause()).orElse(e).getMessage()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return unknown(order, "interrupted");
+        }
     }
 
     static TrustPreview unknown(ControlCommand order, String why) {

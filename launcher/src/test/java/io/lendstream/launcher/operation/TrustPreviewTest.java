@@ -15,10 +15,12 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class TrustPreviewTest {
@@ -113,6 +115,28 @@ class TrustPreviewTest {
                 .asString()
                 .startsWith("domain test: trust share would be refused: ")
                 .contains("it rises one step at a time");
+    }
+
+    @Test
+    void anOrderIsGivenWithoutAPreviewThatTakesLongOrFails() throws Exception {
+        TrustPreview good = preview(TrustLevel.SHARE, true, story.now());
+        ControlCommand order = good.order();
+        long now = System.nanoTime();
+        CountDownLatch never = new CountDownLatch(1);
+
+        TrustPreview late = TrustPreview.until(now + 1_000_000, order, () -> {
+            never.await();
+            return good;
+        });
+        never.countDown();
+        TrustPreview failed = TrustPreview.until(now + Duration.ofMinutes(1).toNanos(), order, () -> {
+            throw new IllegalStateException("the broker is away");
+        });
+
+        assertThat(late.lines()).singleElement().asString().contains("it is unknown", "the log is long");
+        assertThat(failed.lines()).singleElement().asString().endsWith("the broker is away");
+        assertThat(TrustPreview.until(now + Duration.ofMinutes(1).toNanos(), order, () -> good))
+                .isEqualTo(good);
     }
 
     @Test

@@ -8,47 +8,20 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
-import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.fixtures.TrustedDomain;
 import io.lendstream.core.id.NodeId;
-import io.lendstream.core.id.Pool;
-import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.GpuState;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Which loans a level of trust takes back, and when. */
 class TrustedLoansTest {
-    private static final Scheduler SCHEDULER =
-            new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("first-trust", "advise")));
-
-    private final Scenario story = new Scenario(SCHEDULER)
-            .node("train", Pool.TRAINING, 1)
-            .node("infer", Pool.INFERENCE, 8)
-            .service("chat", 1)
-            .settled();
-
-    private void jobs(TrustLevel level) {
-        story.trust(level, true).settled();
-        for (int i = 0; i < 8; i++) {
-            story.rigidJob("job-" + i, 1).settled();
-        }
-    }
-
-    private void minutes(int count) {
-        for (int quarter = 0; quarter < 4 * count; quarter++) {
-            story.rate("chat", 5).settled().after(ofSeconds(15)).settled();
-            story.state().jobs().stream()
-                    .filter(job -> job.gpus() > 0)
-                    .map(job -> job.spec().job().value())
-                    .toList()
-                    .forEach(job -> story.progress(job, JobPhase.RUNNING).settled());
-        }
-    }
+    private final TrustedDomain domain = new TrustedDomain();
+    private final Scenario story = domain.story();
 
     private List<Decision> takenBack() {
         return story.decisions().stream()
@@ -68,13 +41,13 @@ class TrustedLoansTest {
 
     @Test
     void theShareCountsGpusThatAreOutOfServiceAsPlansDo() {
-        jobs(TrustLevel.SHARE);
-        minutes(5);
+        domain.jobs(TrustLevel.SHARE);
+        domain.minutes(5);
         assertThat(story.count("lent")).isEqualTo(2);
 
         fault();
         assertThat(story.count("quarantined")).isEqualTo(2);
-        minutes(10);
+        domain.minutes(10);
 
         assertThat(takenBack()).isEmpty();
         assertThat(story.count("lent")).isEqualTo(2);
@@ -82,7 +55,7 @@ class TrustedLoansTest {
 
     /** Loans are decided, and no actuator has answered. */
     private List<Decision> lends() {
-        jobs(TrustLevel.ALL);
+        domain.jobs(TrustLevel.ALL);
         for (int i = 0; i < 40; i++) {
             story.rate("chat", 5);
             List<Decision> lends = story.last().stream()
@@ -119,8 +92,8 @@ class TrustedLoansTest {
 
     @Test
     void loansGoBackWhenNodesReportAgainAfterTheFall() {
-        jobs(TrustLevel.ALL);
-        minutes(5);
+        domain.jobs(TrustLevel.ALL);
+        domain.minutes(5);
         sample();
         story.withoutTicks(ofMinutes(2)).trust(TrustLevel.OBSERVE, false);
         assertThat(takenBack()).isEmpty();
@@ -138,10 +111,10 @@ class TrustedLoansTest {
 
     @Test
     void anOrderInABacklogIsAnsweredAndTakesLoansBackAfterIt() {
-        jobs(TrustLevel.ALL);
-        minutes(5);
+        domain.jobs(TrustLevel.ALL);
+        domain.minutes(5);
         Instant caughtUp = story.now().plus(ofMinutes(1));
-        story.takenOverBy(SCHEDULER.decidingFrom(Optional.of(caughtUp)))
+        story.takenOverBy(TrustedDomain.SCHEDULER.decidingFrom(Optional.of(caughtUp)))
                 .withoutTicks(ofSeconds(1))
                 .trust(TrustLevel.ADVISE, false);
         assertThat(story.last())

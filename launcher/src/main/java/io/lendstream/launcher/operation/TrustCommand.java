@@ -148,8 +148,7 @@ public final class TrustCommand extends ControlCommands.OfDomains {
         if (ordered().limitsLoans()) {
             GpuNames names = reading.gpuNames();
             long until = System.nanoTime() + PREVIEW.toNanos();
-            orders.forEach(order ->
-                    names.in(TrustPreview.until(until, order, () -> preview(cluster(), reading, order))
+            orders.forEach(order -> names.in(TrustPreview.until(until, order, () -> preview(cluster(), reading, order))
                             .lines())
                     .forEach(this::remark));
         }

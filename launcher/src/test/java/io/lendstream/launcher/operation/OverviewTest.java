@@ -25,7 +25,6 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Timings;
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
@@ -39,14 +38,11 @@ import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
-import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.text.Times;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -74,32 +70,7 @@ class OverviewTest {
 
     /** The overview after the records of the story, in the order of the log or in the opposite one. */
     private Overview overview(boolean backwards) {
-        return overview(story, backwards);
-    }
-
-    private static Overview overview(Scenario story, boolean backwards) {
-        List<Object> records = new ArrayList<>();
-        story.log().forEach(event -> records.add(event.event().asCommand().isPresent() ? event : event.event()));
-        records.addAll(story.decisions());
-        for (GpuState gpu : story.state().gpus().values()) {
-            records.add(gpu.lease(Scenario.DOMAIN, story.state().epoch()));
-        }
-        if (backwards) {
-            Collections.reverse(records);
-        }
-        Overview overview = new Overview();
-        records.forEach(record -> tell(overview, record));
-        return overview;
-    }
-
-    private static void tell(Overview overview, Object record) {
-        if (record instanceof DomainEvent command) {
-            overview.accepted(command, TopicCatalogue.standard());
-        } else if (record instanceof Decision decision) {
-            overview.decided(decision, decision.at());
-        } else {
-            overview.tell(record);
-        }
+        return StoryOverview.of(story, backwards);
     }
 
     @Test
@@ -118,39 +89,13 @@ class OverviewTest {
         assertThat(lines).doesNotContain("ALARMS");
     }
 
-    /** Neither a declared profile nor the usual one is a measurement. */
-    @Test
-    void theGoodputIsKnownByStepsEstimatedByAProfileOrUnknown() {
-        Scenario declared =
-                Scenario.of("deepboot").node("train", Pool.TRAINING, 2).job("bert", 1);
-        declared.tell(declared.jobRecord("gpt", 1, false).with(TrainingJob.Traits.ofFixedSize(1)));
-        for (int i = 0; i < 20 && declared.count("training") < 2; i++) {
-            declared.after(ofSeconds(15)).settled();
-        }
-
-        assertThat(overview(declared, false).lines(declared.now(), false))
-                .anyMatch(line -> line.matches("  bert .* goodput .* \\(estimated by its profile: no step reported\\)"))
-                .anyMatch(line -> line.matches("  gpt .* goodput unknown \\(no profile, and no step reported\\)"));
-        JsonNode jobs = overview(declared, false).json(declared.now()).get("jobs");
-        assertThat(jobs.get(0).get("goodput").asText()).isEqualTo("estimated");
-        assertThat(jobs.get(1).get("goodput").asText()).isEqualTo("unknown");
-        assertThat(jobs.get(1).has("goodputSamplesPerSecond")).isFalse();
-
-        declared.progress("bert", JobPhase.RUNNING);
-        assertThat(overview(declared, false)
-                        .json(declared.now())
-                        .at("/jobs/0/goodput")
-                        .asText())
-                .isEqualTo("measured");
-    }
-
     /** Compares the need that the overview shows with that of the scheduler, under a policy. */
     private static void assertNeedsAsItsScheduler(String policy, int ahead, String shown) {
         Scenario story = training(policy);
         ServiceState chat = story.state().services().require(new ServiceId("chat"));
         ReplicaNeed need = new Scheduler(Policies.parse(policy), SchedulerSettings.DEFAULTS).need(chat, story.now());
 
-        Overview overview = overview(story, false);
+        Overview overview = StoryOverview.of(story, false);
 
         assertThat(need.ahead()).isEqualTo(ahead);
         JsonNode json = overview.json(story.now());
@@ -171,8 +116,8 @@ class OverviewTest {
 
     @Test
     void aForecastThatThePolicyIgnoresIsNoPartOfTheNeed() {
-        String reactive = line(overview(training("deepboot"), false), "chat");
-        String ahead = line(overview(training("lendstream"), false), "chat");
+        String reactive = line(StoryOverview.of(training("deepboot"), false), "chat");
+        String ahead = line(StoryOverview.of(training("lendstream"), false), "chat");
 
         assertThat(reactive).contains("needs 1 (current load)").endsWith("not used by deepboot");
         assertThat(reactive).doesNotContain("expected", "ahead");
@@ -198,7 +143,7 @@ class OverviewTest {
                 .settled();
 
         for (boolean backwards : List.of(false, true)) {
-            Overview overview = overview(queued, backwards);
+            Overview overview = StoryOverview.of(queued, backwards);
             assertThat(overview.lines(queued.now(), false))
                     .contains(
                             "QUEUES",
@@ -218,7 +163,7 @@ class OverviewTest {
                 .node("infer", Pool.INFERENCE, 2)
                 .service("chat", 1, "team-a")
                 .settled();
-        Overview overview = overview(queued, false);
+        Overview overview = StoryOverview.of(queued, false);
         KindQuota quota = KindQuota.of(Optional.empty(), 1);
         overview.tell(new ClusterQueue(
                 new QueueId("team-a"), new DomainId("east"), queued.now(), Optional.empty(), 1, List.of(quota)));
@@ -248,7 +193,7 @@ class OverviewTest {
                 "bert is refused: it needs 2 GPUs at once, and queue team-a may use at most 1 GPU, with all that it can borrow";
 
         for (boolean backwards : List.of(false, true)) {
-            Overview overview = overview(refused, backwards);
+            Overview overview = StoryOverview.of(refused, backwards);
             assertThat(overview.lines(refused.now(), false))
                     .anyMatch(line -> line.matches("  bert +queued +0 GPUs, 0 lent; " + why));
             assertThat(overview.json(refused.now()).at("/jobs/0/refused").asText())
@@ -256,7 +201,7 @@ class OverviewTest {
         }
         refused.queue("team-a", 2).after(ofSeconds(61));
         for (boolean backwards : List.of(false, true)) {
-            assertThat(overview(refused, backwards)
+            assertThat(StoryOverview.of(refused, backwards)
                             .json(refused.now())
                             .at("/jobs/0")
                             .has("refused"))
@@ -280,7 +225,7 @@ class OverviewTest {
                 .orElseThrow();
         approved.approve(advice.id()).settled();
 
-        Overview overview = overview(approved, false);
+        Overview overview = StoryOverview.of(approved, false);
 
         JsonNode job = overview.json(approved.now()).at("/jobs/0");
         assertThat(job.get("gpus").asInt()).isEqualTo(2);
@@ -300,7 +245,7 @@ class OverviewTest {
                 .actuator("two", Abilities.USUAL.withSpansNodes(false), "infer", "train");
 
         for (boolean backwards : List.of(false, true)) {
-            Overview overview = overview(described, backwards);
+            Overview overview = StoryOverview.of(described, backwards);
             assertThat(overview.lines(described.now(), false))
                     .contains(
                             "  actuators one and two both claim node infer; set actuator.nodes of each",
@@ -336,7 +281,7 @@ class OverviewTest {
 
     @Test
     void theLastSchedulerCountsAndItsNoticeToo() {
-        Overview overview = overview(training("deepboot"), false);
+        Overview overview = StoryOverview.of(training("deepboot"), false);
         Duration longNotice = Duration.ofMinutes(10);
         SchedulerSettings settings = SchedulerSettings.of(Map.of(
                 "notice",
@@ -407,37 +352,6 @@ class OverviewTest {
         assertThat(other.at("/services/0/needed")).isEqualTo(one.at("/services/0/needed"));
         assertThat(one.at("/services/0/serving").asInt()).isEqualTo(1);
         assertThat(one.at("/jobs/0/job").asText()).isEqualTo("bert");
-    }
-
-    /** The reason of a job whose machine refuses commands: the job has ended, and is not among the jobs. */
-    @Test
-    void aRefusedCommandIsAnAlarm() {
-        String why =
-                "job bert brings its own command, but actuator.process.submitted-commands is false on this machine";
-        ActuationReport plain = story.report(
-                new DecisionId(Scenario.DOMAIN, 1, 1),
-                Outcome.FAILED,
-                List.of(),
-                Optional.of(new Tenant.Job(new JobId("bert"))));
-        story.progress("bert", JobPhase.FAILED);
-        Overview overview = overview(false);
-
-        overview.tell(new ActuationReport(
-                plain.domain(),
-                plain.decision(),
-                "gpu-7",
-                story.now(),
-                Outcome.FAILED,
-                List.of(),
-                plain.tenant(),
-                plain.timings(),
-                why,
-                plain.placements()));
-
-        assertThat(overview.lines(story.now(), false))
-                .anyMatch(line -> line.contains("job bert: not started by actuator gpu-7") && line.endsWith(why));
-        assertThat(overview.json(story.now()).get("alarms"))
-                .anyMatch(alarm -> alarm.asText().endsWith(why));
     }
 
     @Test
@@ -607,7 +521,7 @@ class OverviewTest {
                 .rate("chat", 10)
                 .settled();
 
-        Overview overview = overview(mixed, false);
+        Overview overview = StoryOverview.of(mixed, false);
 
         assertThat(overview.lines(mixed.now(), false))
                 .anyMatch(line -> line.contains("needs 2 (current load); 2 serving, 0 warm, 0 starting"
@@ -636,7 +550,7 @@ class OverviewTest {
         Optional<Tenant> chat = Optional.of(new Tenant.Service(new ServiceId("chat")));
         groups.tell(groups.report(serve.id(), Outcome.BOUND, List.of(bound), chat));
 
-        Overview overview = overview(groups, false);
+        Overview overview = StoryOverview.of(groups, false);
 
         String part = "; part of replica %s#0 of chat, shape tp2, 2 GPUs on 1 node: 1 of 2 GPUs bound, all by %s"
                 .formatted(serve.id(), Times.at(serve.deadline()));
@@ -653,7 +567,7 @@ class OverviewTest {
         assertThat(shown.at("/boundBy").asText()).isEqualTo(serve.deadline().toString());
 
         groups.tell(groups.report(serve.id(), Outcome.BOUND, serve.action().gpus(), chat));
-        assertThat(overview(groups, false).lines(groups.now(), false))
+        assertThat(StoryOverview.of(groups, false).lines(groups.now(), false))
                 .filteredOn(line -> line.endsWith("shape tp2, 2 GPUs on 1 node: all bound"))
                 .hasSize(2);
     }
@@ -669,7 +583,7 @@ class OverviewTest {
         Optional<Tenant> bert = Optional.of(new Tenant.Job(new JobId("bert")));
         gang.tell(gang.report(start.id(), Outcome.BOUND, List.of(new GpuId("train-g1")), bert));
 
-        Overview overview = overview(gang, false);
+        Overview overview = StoryOverview.of(gang, false);
 
         assertThat(overview.lines(gang.now(), false))
                 .filteredOn(line -> line.endsWith(
@@ -679,7 +593,7 @@ class OverviewTest {
         assertThat(overview.json(gang.now()).at("/gpus/0/part/of").asText()).isEqualTo("gang");
 
         gang.tell(gang.report(start.id(), Outcome.BOUND, List.of(new GpuId("train-g0")), bert));
-        assertThat(overview(gang, false).json(gang.now()).at("/gpus/0").has("part"))
+        assertThat(StoryOverview.of(gang, false).json(gang.now()).at("/gpus/0").has("part"))
                 .isFalse();
     }
 
@@ -697,7 +611,7 @@ class OverviewTest {
                 .rate("chat", 10)
                 .settled();
 
-        Overview overview = overview(parts, false);
+        Overview overview = StoryOverview.of(parts, false);
 
         assertThat(overview.lines(parts.now(), false))
                 .anyMatch(line -> line.contains(

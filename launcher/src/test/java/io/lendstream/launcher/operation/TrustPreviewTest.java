@@ -1,50 +1,30 @@
 package io.lendstream.launcher.operation;
 
-import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
-import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.event.TrustOrder;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.fixtures.TrustedDomain;
 import io.lendstream.core.history.LendingExplainer;
-import io.lendstream.core.id.Pool;
-import io.lendstream.core.policy.catalogue.Policies;
-import io.lendstream.core.scheduler.Scheduler;
-import io.lendstream.core.scheduler.SchedulerSettings;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class TrustPreviewTest {
-    private final Scenario story = new Scenario(
-                    new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("first-trust", "advise"))))
-            .node("train", Pool.TRAINING, 1)
-            .node("infer", Pool.INFERENCE, 8)
-            .service("chat", 1)
-            .settled();
+    private final TrustedDomain domain = new TrustedDomain();
+    private final Scenario story = domain.story();
 
     /** Jobs that have lent GPUs at a level. */
     private void lent(TrustLevel level) {
-        story.trust(level, true).settled();
-        for (int i = 0; i < 8; i++) {
-            story.rigidJob("job-" + i, 1).settled();
-        }
-        for (int quarter = 0; quarter < 20; quarter++) {
-            story.rate("chat", 5).settled().after(ofSeconds(15)).settled();
-            story.state().jobs().stream()
-                    .filter(job -> job.gpus() > 0)
-                    .map(job -> job.spec().job().value())
-                    .toList()
-                    .forEach(job -> story.progress(job, JobPhase.RUNNING).settled());
-        }
+        domain.jobs(level);
+        domain.minutes(5);
     }
 
     private List<String> preview(TrustLevel level, boolean anyway) {

@@ -260,37 +260,18 @@ final class OperationIT {
         Printed well = deployment.command("doctor");
 
         assertThat(well.exit()).as(well.out() + well.err()).isZero();
-        assertThat(well.out().lines())
-                .extracting(line -> line.substring(0, line.indexOf(':')))
-                .containsExactly(
-                        "ok   java",
-                        "ok   registry",
-                        "ok   schemas",
-                        "ok   broker",
-                        "ok   clock",
-                        "ok   topics",
-                        "warn replication",
-                        "ok   scheduler",
-                        "ok   domains",
-                        "ok   dead-letters",
-                        "warn commands",
-                        "ok   trust",
-                        "ok   agents",
-                        "ok   nodes",
-                        "ok   inventory",
-                        "ok   users",
-                        "ok   demand",
-                        "warn forecaster",
-                        "ok   actuators",
-                        "ok   scopes",
-                        "ok   actuator",
-                        "ok   clocks",
-                        "ok   gpus",
-                        "ok   foreign",
-                        "ok   intruders",
-                        "ok   moved",
-                        "ok   kinds",
-                        "ok   queues");
+        List<String> statuses = well.out()
+                .lines()
+                .map(line -> line.substring(0, line.indexOf(':')))
+                .toList();
+        assertThat(statuses)
+                .filteredOn(status -> !status.startsWith("ok   "))
+                .containsExactly("warn replication", "warn commands", "warn forecaster");
+        assertThat(String.join(" ", statuses).replaceAll("(ok  |warn) ", ""))
+                .isEqualTo(
+                        "java registry schemas broker clock topics replication scheduler domains dead-letters commands"
+                                + " trust agents nodes inventory users demand forecaster actuators scopes actuator clocks gpus"
+                                + " foreign intruders moved kinds queues");
         Path config = Files.writeString(directory.resolve("actuator.properties"), """
                 actuator.driver=command
                 actuator.command=/there/is/none

@@ -36,6 +36,7 @@ public record Abilities(
 
     public static final String SPANS_NODES = "spansNodes";
     public static final String GRANULARITY = "granularity";
+    public static final String AT_BIND = "atBind";
 
     public Abilities {
         atBind = atBind == UnitChoice.UNKNOWN ? UnitChoice.NOTHING : atBind;
@@ -51,6 +52,11 @@ public record Abilities(
     /** Whether it chooses each unit where a tenant starts. Otherwise names of units stand for slots. */
     public boolean choosesUnits() {
         return atBind == UnitChoice.UNIT;
+    }
+
+    /** Whether it chooses at least the node where a tenant starts. Otherwise nothing can be planned for its nodes. */
+    public boolean choosesNodes() {
+        return atBind != UnitChoice.NOTHING;
     }
 
     /** Whether it lends a MIG instance alone. */

@@ -165,7 +165,7 @@ final class LoweredQuotaRule implements HistoryRule {
     private static boolean isInReach(ClusterEntities entities, ClusterQueue queue, QuotaUse use, WarmReplica replica) {
         return replica.units().stream()
                 .allMatch(unit -> isInReach(entities, queue, use, unit.gpuId())
-                        && !entities.scopes().isDisputed(unit.nodeId()));
+                        && !entities.scopes().isClosed(unit.nodeId()));
     }
 
     /** GPUs that other queues of a cohort got, in quotas of the same kind. */

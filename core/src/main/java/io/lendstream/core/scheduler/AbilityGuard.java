@@ -24,8 +24,8 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Keeps decisions within the abilities of actuators. A node that two actuators claim gets no new tenant. Where no
- * actuator has described itself, everything is possible.
+ * Keeps decisions within the abilities of actuators. A node that two actuators claim, or whose driver does not choose
+ * where a tenant starts, gets no new tenant. Where no actuator has described itself, everything is possible.
  */
 final class AbilityGuard {
     private final StepBuilder builder;
@@ -50,7 +50,7 @@ final class AbilityGuard {
 
     /** Whether units of a node may get new tenants. */
     boolean isUsable(NodeId node) {
-        return !scopes.isDisputed(node);
+        return !scopes.isClosed(node);
     }
 
     /** Whether a job may have units of a node together with those of others. */
@@ -60,7 +60,17 @@ final class AbilityGuard {
 
     /** Why a unit gets no new tenant; empty if it may get one. */
     Optional<AbilityRefusal> against(GpuState unit) {
-        return scopes.dispute(unit.nodeId()).map(text -> new AbilityRefusal(AbilityRefusal.ACTUATOR, text));
+        return scopes.dispute(unit.nodeId())
+                .map(text -> new AbilityRefusal(AbilityRefusal.ACTUATOR, text))
+                .or(() -> againstStart(unit.nodeId()));
+    }
+
+    private Optional<AbilityRefusal> againstStart(NodeId node) {
+        return scopes.only(node)
+                .filter(actuator -> !actuator.abilities().choosesNodes())
+                .map(actuator -> new AbilityRefusal(
+                        Abilities.AT_BIND,
+                        "actuator %s does not choose the node where a tenant starts".formatted(actuator.actuator())));
     }
 
     /** Why an idle unit is not shown to training; empty if it is. */

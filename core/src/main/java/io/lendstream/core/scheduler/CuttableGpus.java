@@ -149,7 +149,7 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     private static boolean isCut(StepBuilder builder, NodeId node) {
         ActuatorScopes scopes = builder.entities().scopes();
         return scopes.isEmpty()
-                || (!scopes.isDisputed(node) && scopes.abilities(node).cutsUnits());
+                || (!scopes.isClosed(node) && scopes.abilities(node).cutsUnits());
     }
 
     /** The actuators that keep GPUs of inference from being cut, which would be cut otherwise; by name. */

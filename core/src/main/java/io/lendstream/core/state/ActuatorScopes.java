@@ -35,12 +35,14 @@ public final class ActuatorScopes {
         boolean bundles = false;
         boolean single = false;
         boolean slots = false;
+        boolean unchosen = false;
         for (ActuatorDescription each : descriptions) {
             several |= !none;
             none = false;
             bundles |= each.abilities().lendsBundles();
             single |= !each.abilities().spansNodes();
             slots |= !each.abilities().choosesUnits();
+            unchosen |= !each.abilities().choosesNodes();
             if (each.nodes().isEmpty()) {
                 ofDomain.add(each);
             }
@@ -58,6 +60,7 @@ public final class ActuatorScopes {
         this.hasSlots = slots;
         this.restricts = bundles
                 || single
+                || unchosen
                 || ofDomain.size() > 1
                 || byNode.values().stream().anyMatch(named -> named.size() > 1);
     }
@@ -93,8 +96,8 @@ public final class ActuatorScopes {
     }
 
     /**
-     * Whether plans have to look at abilities: two actuators claim a node, or one lends whole nodes only, or does not
-     * run jobs on several nodes.
+     * Whether plans have to look at abilities: two actuators claim a node, or one lends whole nodes only, does not run
+     * jobs on several nodes, or cannot start a tenant on a chosen node.
      */
     public boolean restricts() {
         return restricts;
@@ -152,6 +155,11 @@ public final class ActuatorScopes {
                                         .collect(Collectors.joining(" and ")),
                                 node))
                 : Optional.empty();
+    }
+
+    /** Whether no tenant can start on a node: two actuators claim it, or its driver does not choose where one starts. */
+    public boolean isClosed(NodeId node) {
+        return isDisputed(node) || !abilities(node).choosesNodes();
     }
 
     /** The only actuator of a node; empty if none has described itself, or several claim it. */

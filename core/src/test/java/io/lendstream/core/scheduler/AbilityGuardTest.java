@@ -107,6 +107,30 @@ class AbilityGuardTest {
     }
 
     @Test
+    void nothingStartsWhereTheDriverDoesNotChooseTheNode() {
+        Abilities count = Abilities.USUAL.choosing(UnitChoice.NOTHING, UnitChoice.NOTHING);
+        Scenario story = planned(Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .node("infer", Pool.INFERENCE, 1)
+                .actuator("one", count)
+                .service("chat", 1)
+                .job("a", 2));
+
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(story.count("serving")).isZero();
+        assertThat(holds(story)).isNotEmpty();
+        assertThat(holds(story).get(0).action()).isEqualTo(Action.Hold.without("atBind"));
+        assertThat(holds(story).get(0).reason().text())
+                .isEqualTo("the plan leaves out what drivers cannot do: actuator one does not choose the node where a"
+                        + " tenant starts");
+
+        planned(story.actuator("one", Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NOTHING)));
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.count("serving")).isEqualTo(1);
+    }
+
+    @Test
     void atMostOneHoldIsDecidedForEachPlan() {
         Scenario story = Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 2)

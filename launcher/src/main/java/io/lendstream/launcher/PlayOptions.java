@@ -201,7 +201,8 @@ final class PlayOptions {
                 workload,
                 domain,
                 ownSeed,
-                scene -> scene.onNodesOf(layout(domain, ownSeed).products()));
+                scene -> scene.onNodesOf(
+                        layout(domain, ownSeed).gpusOfKinds(nodes).keySet()));
     }
 
     private Workload load(String workload, String domain, long ownSeed, UnaryOperator<Scene> onNodes) {

@@ -128,7 +128,7 @@ final class ReplayExperiment {
                 : among(asked, Run::isBaseline)
                         .or(() -> lends() ? Optional.empty() : among(asked, Run.WITHOUT_EFFECT::equals));
         Optional<Played> oracle = among(asked, Run.ORACLE::equals);
-        int training = layoutOfBaseline().trainingNodes() * play.gpusPerNode();
+        int training = trainingGpus(layoutOfBaseline());
         if (played.leastGpus() > training) {
             lines.notes.accept(
                     "there is no baseline to compare with: a job needs %s, and training has %d without lending"
@@ -160,7 +160,7 @@ final class ReplayExperiment {
                         compared.get(0).facts(),
                         compared.get(1).facts(),
                         lends(),
-                        layout().kinds().size() > 1));
+                        layout().gpusOfKinds(layout().nodes()).size() > 1));
     }
 
     /** Whether there are GPUs to lend: without inference services, all may be training's. */
@@ -176,7 +176,7 @@ final class ReplayExperiment {
     /** A description of the baseline. */
     String baseline() {
         SimulatedNodes.Layout layout = layoutOfBaseline();
-        int training = layout.trainingNodes() * layout.gpusPerNode();
+        int training = trainingGpus(layout);
         String gpus = Text.plural(training, "GPU");
         if (!lends()) {
             return "deepboot on the same %s; no inference in this workload, so nothing can be lent".formatted(gpus);
@@ -184,7 +184,11 @@ final class ReplayExperiment {
         return played.loads().isEmpty()
                 ? "no lending: same %s, no inference in this workload".formatted(gpus)
                 : "no lending: training on its own %s, inference on the other %s"
-                        .formatted(gpus, Text.number((long) layout.nodes() * layout.gpusPerNode() - training));
+                        .formatted(gpus, Text.number((long) layout.gpusOf(layout.nodes()) - training));
+    }
+
+    private static int trainingGpus(SimulatedNodes.Layout layout) {
+        return layout.gpusOf(layout.trainingNodes());
     }
 
     /** Training's nodes, which depend on the workload, for a report. */
@@ -195,7 +199,7 @@ final class ReplayExperiment {
     /** The warning that is known before anything is played. */
     Optional<RunWarning> overload() {
         SimulatedNodes.Layout layout = play.layout(DOMAIN, seed);
-        int gpus = (layout.nodes() - layout.trainingNodes()) * layout.gpusPerNode();
+        int gpus = layout.gpusOf(layout.nodes()) - trainingGpus(layout);
         return played.loads().isEmpty() ? Optional.empty() : RunWarnings.overload(InferenceNeed.of(played, gpus));
     }
 

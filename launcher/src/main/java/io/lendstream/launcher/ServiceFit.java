@@ -13,18 +13,21 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** Checks before a replay whether inference nodes can hold a replica of each role of a service. */
 final class ServiceFit {
-    private final SimulatedNodes.Layout layout;
-    /** The nodes of each product that are inference's. */
-    private final Map<SimulatedGpu, Integer> nodes = new EnumMap<>(SimulatedGpu.class);
+    /** How many nodes of inference have so many GPUs of each product. */
+    private final Map<SimulatedGpu, SortedMap<Integer, Integer>> nodes = new EnumMap<>(SimulatedGpu.class);
 
     ServiceFit(SimulatedNodes.Layout layout) {
-        this.layout = layout;
-        layout.products()
+        layout.gpusByNode()
                 .subList(layout.trainingNodes(), layout.nodes())
-                .forEach(product -> nodes.merge(product, 1, Integer::sum));
+                .forEach(node -> node.forEach((product, gpus) ->
+                        nodes.computeIfAbsent(product, any -> new TreeMap<>()).merge(gpus, 1, Integer::sum)));
     }
 
     void check(InferenceService service) {
@@ -42,30 +45,42 @@ final class ServiceFit {
                                 Reason.counted(shape.gpusPerNode(), "GPU"),
                                 shape.nodes() > 1 ? " each, of one kind" : "")));
                 throw UserError.badUsage(
-                        "service %s never has a replica%s: %s (replicaShapes), but inference has %s with %s each; change the shapes, or the nodes (--nodes, --training-nodes or --gpus-per-node, or the section cluster)."
+                        "service %s never has a replica%s: %s (replicaShapes), but inference has %s; change the shapes, or the nodes (--nodes, --training-nodes or --gpus-per-node, or the section cluster)."
                                 .formatted(
                                         service.service(),
                                         role.isPart() ? " for " + role.inWords() : "",
                                         String.join(", ", needs),
-                                        inferenceNodes(),
-                                        Reason.counted(layout.gpusPerNode(), "GPU")));
+                                        inferenceNodes()));
             }
         }
     }
 
+    /** Such as {@code 1 node of kind A100, 2 nodes of kind T4 with 4 GPUs each}. */
     private String inferenceNodes() {
+        Set<Integer> sizes = new TreeSet<>();
+        nodes.values().forEach(counts -> sizes.addAll(counts.keySet()));
         List<String> counts = new ArrayList<>();
-        nodes.forEach(
-                (product, count) -> counts.add("%s of kind %s".formatted(Reason.counted(count, "node"), product)));
-        return counts.isEmpty() ? "no node" : String.join(", ", counts);
+        nodes.forEach((product, bySize) -> bySize.forEach((gpus, count) -> counts.add(
+                sizes.size() == 1
+                        ? "%s of kind %s".formatted(Reason.counted(count, "node"), product)
+                        : "%s with %d of kind %s".formatted(Reason.counted(count, "node"), gpus, product))));
+        String text = counts.isEmpty() ? "no node" : String.join(", ", counts);
+        return sizes.size() == 1
+                ? "%s with %s each"
+                        .formatted(text, Reason.counted(sizes.iterator().next(), "GPU"))
+                : text;
     }
 
     private boolean fits(ReplicaShape shape) {
-        return shape.gpusPerNode() <= layout.gpusPerNode()
-                && nodes.entrySet().stream()
-                        .anyMatch(product -> shape.nodes() <= product.getValue()
+        return nodes.entrySet().stream()
+                        .anyMatch(product -> shape.nodes() <= with(shape.gpusPerNode(), product.getValue())
                                 && shape.uses(Optional.of(product.getKey().kind())))
                 && (shape.nodes() == 1
                         || shape.within().filter(TopologyLevel.NODE::equals).isEmpty());
+    }
+
+    /** How many nodes have at least so many GPUs. */
+    private static int with(int gpus, SortedMap<Integer, Integer> nodes) {
+        return nodes.tailMap(gpus).values().stream().mapToInt(count -> count).sum();
     }
 }

@@ -4,10 +4,10 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobShape;
+import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.simulated.SimulatedGpu;
-import io.lendstream.core.simulated.SimulatedHost;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QuotaUse;
@@ -135,7 +135,7 @@ final class WorkloadFit {
         if (!job.shape().isAny() && !shapes.holds(job)) {
             throw noShape(job, needed);
         }
-        checkHost(job, most);
+        checkHost(job);
         job.queue().filter(queue -> !played.queues().isEmpty()).ifPresent(queue -> checkQuota(job, queue, products));
     }
 
@@ -150,7 +150,7 @@ final class WorkloadFit {
         }
         job.kindNeeds().memoryBytes().ifPresent(bytes -> limits.add("memoryGib: " + QuotaUse.text(bytes / GIB)));
         if (limits.isEmpty()) {
-            return layout.kinds().size() > 1 ? " of one kind" : "";
+            return training.size() > 1 ? " of one kind" : "";
         }
         return " of one kind that it may use (%s)".formatted(String.join("; ", limits));
     }
@@ -197,29 +197,27 @@ final class WorkloadFit {
                                     }));
         }
         return UserError.badUsage(
-                "job %s never runs on these nodes: it needs %s, its shape is %s, and no number of GPUs fits both the shape and nodes with %d GPUs each, %d in all; change the job, or the nodes (--gpus-per-node or gpusPerNode in the section cluster)."
+                "job %s never runs on these nodes: it needs %s, its shape is %s, and no number of GPUs fits both the shape and nodes with %s GPUs each, %d in all; change the job, or the nodes (--gpus-per-node or gpusPerNode in the section cluster)."
                         .formatted(
                                 job.job(),
                                 Reason.counted(needed, "GPU"),
                                 shape.inWords(),
-                                layout.gpusPerNode(),
+                                shapes.sizesOfNodes(job).stream()
+                                        .map(String::valueOf)
+                                        .collect(Collectors.joining(" or ")),
                                 largest));
     }
 
     /** Whether nodes have the CPU and host memory for the fewest GPUs of a job. */
-    private void checkHost(TrainingJob job, int most) {
-        HostNeed need = job.hostNeed();
-        SimulatedHost host = layout.topology().host();
-        long byCpus = gpusOfNode(job, need.cpuMillisPerGpu(), host.cpuMillis());
-        long byMemory = gpusOfNode(job, need.memoryBytesPerGpu(), host.memoryBytes());
-        long nodes = (job.shape().required().isPresent() ? shapes.largest(job) : most) / layout.gpusPerNode();
-        long fits = Math.min(byCpus, byMemory) * nodes;
+    private void checkHost(TrainingJob job) {
+        int fits = shapes.largestByHost(job);
         if (fits >= job.leastSize()) {
             return;
         }
-        boolean isCpu = byCpus <= byMemory;
+        HostNeed need = job.hostNeed();
+        boolean isCpu = shapes.largestByCpus(job) <= shapes.largestByMemory(job);
         throw UserError.badUsage(
-                "job %s needs %s for each of %s (%s), but a node has %s (%s), so the nodes that it may use hold %d of these GPUs; change the job, or the nodes."
+                "job %s needs %s for each of %s (%s), but a node has %s%s (%s), so the nodes that it may use hold %d of these GPUs; change the job, or the nodes."
                         .formatted(
                                 job.job(),
                                 isCpu
@@ -227,21 +225,14 @@ final class WorkloadFit {
                                         : memory(need.memoryBytesPerGpu().orElse(0L)),
                                 Reason.counted(job.leastSize(), "GPU"),
                                 isCpu ? "cpusPerGpu" : "hostGibPerGpu",
-                                isCpu ? cpus(host.cpuMillis()) : memory(host.memoryBytes()),
+                                layout.groups().isEmpty() ? "" : "at most ",
+                                isCpu
+                                        ? cpus(shapes.most(NodeFacts::cpuMillis))
+                                        : memory(shapes.most(NodeFacts::memoryBytes)),
                                 isCpu
                                         ? "--cpus-per-node or cpusPerNode in the section cluster"
                                         : "--host-gib-per-node or hostGibPerNode in the section cluster",
                                 fits));
-    }
-
-    /** The GPUs of a node that a job can use by one resource of the host. */
-    private long gpusOfNode(TrainingJob job, Optional<Long> needed, long has) {
-        int all = layout.gpusPerNode();
-        if (needed.isEmpty() || has == 0) {
-            return all;
-        }
-        long gpus = Math.min(all, has / needed.get());
-        return job.shape().wholeNodes() && gpus < all ? 0 : gpus;
     }
 
     private static String cpus(long millis) {

@@ -9,12 +9,11 @@ import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
-import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigPlace;
@@ -24,7 +23,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -73,6 +71,7 @@ public final class SimulatedNodes {
      * @param cutNodes how many of them, the last ones, have GPUs that may be cut into MIG instances, and are not yet
      * @param kinds how many nodes have each product, spread evenly over the pools; empty if all have an A100
      * @param topology the labels of nodes
+     * @param groups the nodes in their order, if they are not alike; then {@code gpusPerNode} is the most that one has
      */
     public record Layout(
             DomainId domain,
@@ -82,10 +81,20 @@ public final class SimulatedNodes {
             int cutNodes,
             long seed,
             Map<SimulatedGpu, Integer> kinds,
-            SimulatedTopology topology) {
+            SimulatedTopology topology,
+            List<SimulatedGroup> groups) {
         /** Nodes of A100. */
         public Layout(DomainId domain, int nodes, int gpusPerNode, int trainingNodes, int cutNodes, long seed) {
-            this(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, Map.of(), SimulatedTopology.NONE);
+            this(
+                    domain,
+                    nodes,
+                    gpusPerNode,
+                    trainingNodes,
+                    cutNodes,
+                    seed,
+                    Map.of(),
+                    SimulatedTopology.NONE,
+                    List.of());
         }
 
         /** Nodes of whole A100. */
@@ -95,10 +104,16 @@ public final class SimulatedNodes {
 
         public Layout {
             kinds = Map.copyOf(kinds);
+            groups = List.copyOf(groups);
             int sum = kinds.values().stream().mapToInt(count -> count).sum();
             if (!kinds.isEmpty() && sum != nodes) {
                 throw new IllegalArgumentException(
                         "kinds must have as many nodes as the layout, %d, but have %d".formatted(nodes, sum));
+            }
+            if (!groups.isEmpty() && (SimulatedGroup.nodes(groups) != nodes || !kinds.isEmpty() || cutNodes > 0)) {
+                throw new IllegalArgumentException(
+                        "groups must have as many nodes as the layout, %d, without kinds and cutNodes, but have %d"
+                                .formatted(nodes, SimulatedGroup.nodes(groups)));
             }
             if (topology.only().isPresent() && nodes > 1) {
                 throw new IllegalArgumentException("only one node can have a name, but nodes was " + nodes);
@@ -123,40 +138,45 @@ public final class SimulatedNodes {
 
         /** The same with nodes of several products. */
         public Layout withKinds(Map<SimulatedGpu, Integer> others) {
-            return new Layout(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, others, topology);
+            return new Layout(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, others, topology, groups);
         }
 
         /** The same with nodes in racks and NVLink domains. */
         public Layout with(SimulatedTopology other) {
-            return new Layout(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, kinds, other);
+            return new Layout(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, kinds, other, groups);
         }
 
-        /** The product of each node. A product comes next if it is furthest behind its share of the nodes so far. */
-        public List<SimulatedGpu> products() {
-            Map<SimulatedGpu, Integer> left = new EnumMap<>(SimulatedGpu.class);
-            left.putAll(kinds.isEmpty() ? Map.of(SimulatedGpu.A100, nodes) : kinds);
-            Map<SimulatedGpu, Integer> all = new EnumMap<>(left);
-            List<SimulatedGpu> products = new ArrayList<>();
-            for (int number = 1; number <= nodes; number++) {
-                int before = number;
-                SimulatedGpu next = left.entrySet().stream()
-                        .max(Comparator.comparingLong((Map.Entry<SimulatedGpu, Integer> product) -> {
-                            int share = all.getOrDefault(product.getKey(), 0);
-                            return (long) share * before - (long) nodes * (share - product.getValue());
-                        }))
-                        .orElseThrow()
-                        .getKey();
-                left.merge(next, -1, Integer::sum);
-                products.add(next);
-            }
-            return products;
+        /** The same with the nodes of these groups. */
+        public Layout withGroups(List<SimulatedGroup> others) {
+            int most = SimulatedGroup.mostGpus(others);
+            return new Layout(
+                    domain, SimulatedGroup.nodes(others), most, trainingNodes, 0, seed, Map.of(), topology, others);
+        }
+
+        /** The GPUs of each node, by product. */
+        public List<Map<SimulatedGpu, Integer>> gpusByNode() {
+            return LayoutNodes.gpus(this);
         }
 
         /** The GPUs of each product on the first nodes. */
         public Map<SimulatedGpu, Integer> gpusOfKinds(int firstNodes) {
             Map<SimulatedGpu, Integer> counts = new EnumMap<>(SimulatedGpu.class);
-            products().subList(0, firstNodes).forEach(product -> counts.merge(product, gpusPerNode, Integer::sum));
+            gpusByNode()
+                    .subList(0, firstNodes)
+                    .forEach(node -> node.forEach((product, gpus) -> counts.merge(product, gpus, Integer::sum)));
             return counts;
+        }
+
+        /** The GPUs of the first nodes. */
+        public int gpusOf(int firstNodes) {
+            return gpusOfKinds(firstNodes).values().stream()
+                    .mapToInt(gpus -> gpus)
+                    .sum();
+        }
+
+        /** The labels that name the racks and NVLink domains of nodes. */
+        public TopologyLabels labels() {
+            return topology.labels(SimulatedGroup.labels(groups));
         }
     }
 
@@ -181,7 +201,7 @@ public final class SimulatedNodes {
         this.layout = layout;
         this.start = start;
         this.period = period;
-        this.nodes = new ArrayList<>(nodes(layout, start, bootId));
+        this.nodes = new ArrayList<>(LayoutNodes.inventory(layout, start, bootId));
     }
 
     /** The inventory, as the agents publish it when they start. */
@@ -364,29 +384,6 @@ public final class SimulatedNodes {
                 .powerWatts(round(watts, 10))
                 .temperatureCelsius(round(31 + 38 * busy + centred(chance), 1))
                 .build();
-    }
-
-    private static List<Node> nodes(Layout layout, Instant start, String bootId) {
-        List<SimulatedGpu> products = layout.products();
-        var nodes = new ArrayList<Node>();
-        for (int number = 0; number < layout.nodes; number++) {
-            NodeId id = layout.topology.name(number, layout.nodes);
-            var gpus = new ArrayList<Gpu>();
-            for (int index = 0; index < layout.gpusPerNode; index++) {
-                Gpu whole = products.get(number).gpu(gpuId(layout.domain, id, index), index);
-                boolean isCut = number >= layout.nodes - layout.cutNodes;
-                gpus.add(isCut ? whole.switchable() : whole);
-            }
-            Pool pool = number < layout.trainingNodes ? Pool.TRAINING : Pool.INFERENCE;
-            nodes.add(new Node(id, layout.domain, pool, bootId, start, NodeStatus.READY, gpus)
-                    .with(layout.topology.facts(number)));
-        }
-        return List.copyOf(nodes);
-    }
-
-    private static GpuId gpuId(DomainId domain, NodeId node, int index) {
-        byte[] name = "%s/%s/%d".formatted(domain, node, index).getBytes(StandardCharsets.UTF_8);
-        return new GpuId("GPU-" + UUID.nameUUIDFromBytes(name));
     }
 
     private static double centred(SplittableRandom chance) {

@@ -5,6 +5,7 @@ import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.id.NodeId;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -20,8 +21,11 @@ public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack, Simu
     /** Nodes without labels. */
     public static final SimulatedTopology NONE = new SimulatedTopology(0, 0);
 
-    private static final String NVLINK_DOMAIN = "lendstream.io/nvlink-domain";
-    private static final String RACK = "lendstream.io/rack";
+    /** The label that names the NVLink domain of a simulated node. */
+    public static final String NVLINK_DOMAIN = "lendstream.io/nvlink-domain";
+
+    /** The label that names the rack of a simulated node. */
+    public static final String RACK = "lendstream.io/rack";
 
     /** Nodes that report nothing of their hosts. */
     public SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack) {
@@ -52,8 +56,13 @@ public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack, Simu
         return only.orElseGet(() -> new NodeId("node-%%0%dd".formatted(digits).formatted(number)));
     }
 
-    /** The labels of a node by its number, and its host. */
-    NodeFacts facts(int number) {
+    /**
+     * The labels of a node by its number, and its host.
+     *
+     * @param own labels of its own, which come first
+     * @param ownHost its host; that of all nodes if it has none
+     */
+    NodeFacts facts(int number, Map<String, String> own, SimulatedHost ownHost) {
         Map<String, String> labels = new TreeMap<>();
         if (nodesPerNvlinkDomain > 0) {
             labels.put(NVLINK_DOMAIN, "nvlink-" + number / nodesPerNvlinkDomain);
@@ -61,13 +70,24 @@ public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack, Simu
         if (nodesPerRack > 0) {
             labels.put(RACK, "rack-" + number / nodesPerRack);
         }
-        return host.with(labels.isEmpty() ? NodeFacts.NONE : new NodeFacts(labels));
+        labels.putAll(own);
+        SimulatedHost there = ownHost.equals(SimulatedHost.NONE) ? host : ownHost;
+        return there.with(labels.isEmpty() ? NodeFacts.NONE : new NodeFacts(labels));
     }
 
     /** The labels that name the domains. */
     public TopologyLabels labels() {
+        return labels(Set.of());
+    }
+
+    /**
+     * The labels that name the domains.
+     *
+     * @param own names of other labels that nodes have
+     */
+    TopologyLabels labels(Set<String> own) {
         return new TopologyLabels(
-                nodesPerNvlinkDomain > 0 ? Optional.of(NVLINK_DOMAIN) : Optional.empty(),
-                nodesPerRack > 0 ? Optional.of(RACK) : Optional.empty());
+                nodesPerNvlinkDomain > 0 || own.contains(NVLINK_DOMAIN) ? Optional.of(NVLINK_DOMAIN) : Optional.empty(),
+                nodesPerRack > 0 || own.contains(RACK) ? Optional.of(RACK) : Optional.empty());
     }
 }

@@ -131,7 +131,8 @@ class SimulatedNodesTest {
         SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 6, 2, 3, 0)
                 .withKinds(Map.of(SimulatedGpu.A100, 2, SimulatedGpu.T4, 4));
 
-        assertThat(layout.products())
+        assertThat(layout.gpusByNode())
+                .flatExtracting(Map::keySet)
                 .containsExactly(
                         SimulatedGpu.T4,
                         SimulatedGpu.A100,
@@ -145,7 +146,9 @@ class SimulatedNodesTest {
                         .get(0)
                         .gpus())
                 .allMatch(gpu -> gpu.model().equals("Tesla T4") && gpu.memoryBytes() == 16L << 30);
-        assertThat(new SimulatedNodes.Layout(DOMAIN, 3, 2, 1, 0).products()).containsOnly(SimulatedGpu.A100);
+        assertThat(new SimulatedNodes.Layout(DOMAIN, 3, 2, 1, 0).gpusByNode())
+                .containsOnly(Map.of(SimulatedGpu.A100, 2))
+                .hasSize(3);
     }
 
     @Test
@@ -178,6 +181,48 @@ class SimulatedNodesTest {
             assertThat(node.facts().memoryBytes()).contains(512L << 30);
             assertThat(node.facts().labels()).isNotEmpty();
         });
+    }
+
+    @Test
+    void nodesOfGroupsHaveTheirGpusLabelsAndHosts() {
+        SimulatedGroup mixed = new SimulatedGroup(
+                1,
+                Map.of(SimulatedGpu.T4, 1, SimulatedGpu.A100, 2),
+                Map.of(SimulatedTopology.RACK, "r1", "zone", "east"),
+                SimulatedHost.of(96, 0));
+        SimulatedGroup plain = new SimulatedGroup(2, Map.of(SimulatedGpu.L4, 8), Map.of(), SimulatedHost.NONE);
+        SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 1, 1, 1, 0)
+                .with(SimulatedTopology.NONE.with(SimulatedHost.of(48, 0)))
+                .withGroups(List.of(mixed, plain));
+        List<Node> inventory = new SimulatedNodes(layout, START, PERIOD, "boot").inventory();
+
+        assertThat(layout.nodes()).isEqualTo(3);
+        assertThat(layout.gpusPerNode()).as("the most").isEqualTo(8);
+        assertThat(layout.gpusOf(1)).isEqualTo(3);
+        assertThat(layout.gpusOfKinds(3))
+                .isEqualTo(Map.of(SimulatedGpu.A100, 2, SimulatedGpu.T4, 1, SimulatedGpu.L4, 16));
+        assertThat(inventory).extracting(Node::pool).containsExactly(Pool.TRAINING, Pool.INFERENCE, Pool.INFERENCE);
+        assertThat(inventory.get(0).gpus())
+                .extracting(gpu -> "%d %s".formatted(gpu.index(), gpu.model()))
+                .containsExactly("0 NVIDIA A100-SXM4-80GB", "1 NVIDIA A100-SXM4-80GB", "2 Tesla T4");
+        assertThat(inventory)
+                .extracting(node -> node.facts().cpuMillis().orElseThrow())
+                .containsExactly(96_000L, 48_000L, 48_000L);
+        assertThat(inventory.get(0).facts().labels()).containsEntry("zone", "east");
+        assertThat(layout.labels().domain(inventory.get(0), TopologyLevel.RACK)).isEqualTo("r1");
+        assertThat(layout.labels().domain(inventory.get(1), TopologyLevel.RACK)).isEqualTo("node node-01");
+        assertThat(layout.labels().nvlinkDomain()).isEmpty();
+    }
+
+    @Test
+    void groupsThatDoNotFitTheNodesAreRefused() {
+        SimulatedNodes.Layout groups = new SimulatedNodes.Layout(DOMAIN, 1, 1, 1, 0)
+                .withGroups(List.of(new SimulatedGroup(2, Map.of(SimulatedGpu.L4, 8), Map.of(), SimulatedHost.NONE)));
+
+        assertThatThrownBy(() -> groups.withKinds(Map.of(SimulatedGpu.T4, 2)))
+                .hasMessage("groups must have as many nodes as the layout, 2, without kinds and cutNodes, but have 2");
+        assertThatThrownBy(() -> new SimulatedGroup(1, Map.of(), Map.of(), SimulatedHost.NONE))
+                .hasMessage("a group must have at least one node with at least one GPU, but has 1 with {}");
     }
 
     @Test

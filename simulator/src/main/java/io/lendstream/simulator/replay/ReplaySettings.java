@@ -52,7 +52,7 @@ public record ReplaySettings(
                         .withLending(lending && !none)
                         .withAfe(afe)
                         .withWaitingFirst(true)
-                        .withModel(ClusterModel.KINDS.with(layout.topology().labels())),
+                        .withModel(ClusterModel.KINDS.with(layout.labels())),
                 layout,
                 SimulatedDelays.realistic(),
                 Abilities.USUAL,

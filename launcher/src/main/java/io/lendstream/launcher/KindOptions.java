@@ -1,7 +1,6 @@
 package io.lendstream.launcher;
 
 import io.lendstream.core.event.Abilities;
-import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.UnitChoice;
 import io.lendstream.core.simulated.SimulatedGpu;
 import io.lendstream.core.simulated.SimulatedHost;
@@ -9,8 +8,10 @@ import io.lendstream.core.simulated.SimulatedTopology;
 import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.workload.LoanSize;
 import io.lendstream.simulator.workload.Presets;
 import io.lendstream.simulator.workload.WorkloadCluster;
+import io.lendstream.simulator.workload.WorkloadGroups;
 import io.lendstream.simulator.workload.Workloads;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -52,11 +53,14 @@ final class KindOptions {
 
     @Option(
             names = "--lend",
-            paramLabel = "gpu|node",
-            defaultValue = "gpu",
-            description =
-                    "The least that is lent and taken back: a GPU, or all GPUs of a node. Default: ${DEFAULT-VALUE}.")
-    private String lend = "gpu";
+            paramLabel = "gpu|node|group[:LABEL]",
+            defaultValue = LoanSize.DEFAULT,
+            description = {
+                "The least that is lent and taken back: a GPU, all GPUs of a node, or all GPUs of a group of nodes.",
+                "A group has all inference nodes, or those with one value of a label: group:rack, group:nvlink-domain, or a label of nodeGroups.",
+                "Default: ${DEFAULT-VALUE}."
+            })
+    private String lend = LoanSize.DEFAULT;
 
     @Option(
             names = "--units",
@@ -106,6 +110,9 @@ final class KindOptions {
     /** Where the kinds come from, for errors about them. */
     private String kindsName = "--kinds";
 
+    /** The nodes of a workload, if they are described in groups. */
+    private WorkloadGroups groups = WorkloadGroups.NONE;
+
     /** What the simulated actuator can do. */
     Abilities abilities() {
         Abilities choice = switch (units) {
@@ -115,17 +122,22 @@ final class KindOptions {
                 throw UserError.badUsage("--units is '%s', but must be driver or device-plugin.".formatted(units));
         };
         Abilities picks = choice.withSuspend(suspend);
-        return switch (lend) {
-            case "gpu" -> picks;
-            case "node" -> picks.withGranularity(Granularity.NODE);
-            default -> throw UserError.badUsage("--lend is '%s', but must be gpu or node.".formatted(lend));
-        };
+        return size().of(picks);
+    }
+
+    private LoanSize size() {
+        return LoanSize.of(lend)
+                .orElseThrow(
+                        () -> UserError.badUsage("--lend is '%s', but must be %s.".formatted(lend, LoanSize.FORMS)));
     }
 
     /** The options of a report: the nodes of each kind, as given or as the workload has them, and what is lent. */
     List<RunFacts.Parameter> parameters() {
         List<RunFacts.Parameter> parameters = new ArrayList<>();
         kinds.ifPresent(text -> parameters.add(new RunFacts.Parameter("kinds", text)));
+        if (!groups.groups().isEmpty()) {
+            parameters.add(new RunFacts.Parameter("groups of nodes", groups.inWords()));
+        }
         if (abilities().lendsBundles()) {
             parameters.add(new RunFacts.Parameter("lend", lend));
         }
@@ -152,6 +164,7 @@ final class KindOptions {
 
     /** Gives the nodes their domains, and their kinds; those of a preset, if none are given. */
     void apply(PlayOptions play, String workload) {
+        ofWorkload(workload).ifPresent(own -> take(own, play));
         Abilities abilities = abilities();
         if (!abilities.equals(Abilities.USUAL)
                 && spec.commandLine().getParseResult().hasMatchedOption("--published-timing")) {
@@ -162,14 +175,16 @@ final class KindOptions {
                                     ? "--lend must be gpu with --published-timing, whose simulators lend each GPU alone."
                                     : "--units must be driver with --published-timing, whose simulators name each GPU.");
         }
-        ofWorkload(workload).ifPresent(own -> take(own, play));
         if (suspend && hostGibPerNode == 0) {
             throw UserError.badUsage("--suspend needs --host-gib-per-node: jobs are paused in host memory.");
         }
         takeDomains(workload);
         play.topology(topology());
+        checkLabel();
         if (kinds.isEmpty()) {
-            ofPreset(play, workload);
+            if (groups.groups().isEmpty()) {
+                ofPreset(play, workload);
+            }
             return;
         }
         kinds.ifPresent(text -> {
@@ -187,6 +202,28 @@ final class KindOptions {
             }
             play.kinds(counts);
         });
+    }
+
+    /** Groups by a label that no node has would be one group of all nodes. */
+    private void checkLabel() {
+        size().label().filter(label -> !hasLabel(label)).ifPresent(label -> {
+            throw UserError.badUsage("--lend is '%s', but no node has the label %s; give it with %s."
+                    .formatted(
+                            lend,
+                            label,
+                            switch (label) {
+                                case SimulatedTopology.RACK -> "--nodes-per-rack, or rack in nodeGroups";
+                                case SimulatedTopology.NVLINK_DOMAIN ->
+                                    "--nodes-per-nvlink-domain, or nvlinkDomain in nodeGroups";
+                                default -> "labels in nodeGroups of the section cluster";
+                            }));
+        });
+    }
+
+    private boolean hasLabel(String label) {
+        return groups.hasLabel(label)
+                || (nodesPerRack > 0 && label.equals(SimulatedTopology.RACK))
+                || (nodesPerNvlinkDomain > 0 && label.equals(SimulatedTopology.NVLINK_DOMAIN));
     }
 
     private SimulatedTopology topology() {
@@ -210,6 +247,12 @@ final class KindOptions {
     private void take(WorkloadCluster own, PlayOptions play) {
         ParseResult given = spec.commandLine().getParseResult();
         play.cluster(own, given);
+        if (!given.hasMatchedOption("--lend")) {
+            lend = own.lend().orElse(lend);
+        }
+        if (kinds.isEmpty()) {
+            takeGroups(own.groups(), given);
+        }
         if (kinds.isEmpty() && !own.kinds().isEmpty()) {
             kinds = Optional.of(inWords(own.kinds()));
             kindsName = "kinds in the section cluster";
@@ -225,6 +268,24 @@ final class KindOptions {
         }
         if (!given.hasMatchedOption("--host-gib-per-node")) {
             hostGibPerNode = (int) (own.topology().host().memoryBytes() / GIB);
+        }
+    }
+
+    private void takeGroups(WorkloadGroups own, ParseResult given) {
+        groups = own;
+        checkDomains(given, "--nodes-per-rack", SimulatedTopology.RACK);
+        checkDomains(given, "--nodes-per-nvlink-domain", SimulatedTopology.NVLINK_DOMAIN);
+        if (!groups.groups().isEmpty() && given.hasMatchedOption("--published-timing")) {
+            throw UserError.badUsage(
+                    "nodeGroups in the section cluster must be left out with --published-timing, whose simulators know one kind of GPU.");
+        }
+    }
+
+    private void checkDomains(ParseResult given, String option, String label) {
+        if (given.hasMatchedOption(option) && groups.hasLabel(label)) {
+            throw UserError.badUsage(
+                    "%s must be left out, because nodeGroups in the section cluster have %s; leave one out."
+                            .formatted(option, label));
         }
     }
 

@@ -2,6 +2,7 @@ package io.lendstream.launcher;
 
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedGroup;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.simulated.SimulatedTopology;
 import io.lendstream.launcher.cli.Bounds;
@@ -10,6 +11,7 @@ import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.WorkloadCluster;
+import io.lendstream.simulator.workload.WorkloadGroups;
 import io.lendstream.simulator.workload.Workloads;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
@@ -72,6 +75,9 @@ final class PlayOptions {
 
     private SimulatedTopology topology = SimulatedTopology.NONE;
 
+    /** The nodes, if they are described in groups. */
+    private List<SimulatedGroup> groups = List.of();
+
     /** Where the number of training nodes comes from, for errors about it. */
     private String trainingNodesName = "--training-nodes";
 
@@ -79,6 +85,24 @@ final class PlayOptions {
     void kinds(Map<SimulatedGpu, Integer> counts) {
         kinds = counts;
         nodes = counts.values().stream().mapToInt(count -> count).sum();
+    }
+
+    /** Gives the nodes by groups; there are as many as in these. */
+    private void groups(WorkloadGroups own, ParseResult given) {
+        List<String> refused = own.trainingNodes().isPresent()
+                ? List.of("--nodes", "--gpus-per-node", "--training-nodes")
+                : List.of("--nodes", "--gpus-per-node");
+        for (String option : refused) {
+            if (given.hasMatchedOption(option)) {
+                throw UserError.badUsage(
+                        "%s must be left out, because nodeGroups in the section cluster describe the nodes; change them, or give other nodes with --kinds."
+                                .formatted(option));
+            }
+        }
+        groups = own.groups();
+        SimulatedNodes.Layout layout = layout("groups", seed, 0);
+        nodes = layout.nodes();
+        gpusPerNode = layout.gpusPerNode();
     }
 
     /** Takes the numbers of a workload's own nodes, where the command line has none. */
@@ -89,10 +113,18 @@ final class PlayOptions {
         if (!given.hasMatchedOption("--gpus-per-node")) {
             gpusPerNode = own.gpusPerNode().orElse(gpusPerNode);
         }
-        if (!given.hasMatchedOption("--training-nodes")) {
+        boolean areReplaced =
+                given.hasMatchedOption("--kinds") && !own.groups().groups().isEmpty();
+        if (!given.hasMatchedOption("--training-nodes") && !areReplaced) {
             trainingNodes = own.trainingNodes();
             trainingNodesName =
                     own.trainingNodes().isPresent() ? "trainingNodes in the section cluster" : trainingNodesName;
+        }
+        if (!own.groups().groups().isEmpty() && !areReplaced) {
+            groups(own.groups(), given);
+            trainingNodesName = own.groups().trainingNodes().isPresent()
+                    ? "the sum of nodes of the pool training in nodeGroups"
+                    : trainingNodesName;
         }
     }
 
@@ -125,7 +157,8 @@ final class PlayOptions {
     }
 
     private void checkSize(int mostNodes) {
-        Bounds.check(kinds.isEmpty() ? "--nodes" : "the sum of nodes in --kinds", nodes, 2, mostNodes);
+        String name = groups.isEmpty() ? "--nodes" : "the sum of nodes in nodeGroups";
+        Bounds.check(kinds.isEmpty() ? name : "the sum of nodes in --kinds", nodes, 2, mostNodes);
         Bounds.check("--gpus-per-node", gpusPerNode, 1, 64);
     }
 
@@ -171,9 +204,9 @@ final class PlayOptions {
     }
 
     private SimulatedNodes.Layout layout(String domain, long ownSeed, int training) {
-        return new SimulatedNodes.Layout(new DomainId(domain), nodes, gpusPerNode, training, ownSeed)
-                .withKinds(kinds)
-                .with(topology);
+        SimulatedNodes.Layout layout =
+                new SimulatedNodes.Layout(new DomainId(domain), nodes, gpusPerNode, training, ownSeed).with(topology);
+        return groups.isEmpty() ? layout.withKinds(kinds) : layout.withGroups(groups);
     }
 
     /** The options of a report: four of the cluster, and those that say how files become a workload. */
@@ -181,7 +214,8 @@ final class PlayOptions {
         List<RunFacts.Parameter> parameters = new ArrayList<>(List.of(
                 new RunFacts.Parameter("workload", workload),
                 new RunFacts.Parameter("nodes", String.valueOf(nodes)),
-                new RunFacts.Parameter("GPUs per node", String.valueOf(gpusPerNode)),
+                new RunFacts.Parameter(
+                        "GPUs per node", groups.isEmpty() ? String.valueOf(gpusPerNode) : gpusOfGroups()),
                 new RunFacts.Parameter("AFE", afe)));
         services.ifPresent(
                 file -> parameters.add(new RunFacts.Parameter("services", String.valueOf(file.getFileName()))));
@@ -189,6 +223,16 @@ final class PlayOptions {
                 folder -> parameters.add(new RunFacts.Parameter("profiles", String.valueOf(folder.getFileName()))));
         parameters.add(new RunFacts.Parameter("jobs of lists", listJobs));
         return parameters;
+    }
+
+    /** Such as {@code 4, 8}. */
+    private String gpusOfGroups() {
+        return groups.stream()
+                .map(SimulatedGroup::gpusPerNode)
+                .distinct()
+                .sorted()
+                .map(String::valueOf)
+                .collect(Collectors.joining(", "));
     }
 
     Workload load(String workload, String domain) {
@@ -229,11 +273,21 @@ final class PlayOptions {
                         new DomainId(domain),
                         Workload.EPOCH,
                         ownSeed,
-                        training * gpusPerNode,
-                        (nodes - training) * gpusPerNode,
+                        gpus(0, training),
+                        gpus(training, nodes),
                         profiles,
                         services,
                         false)
                 .withListJobs(listJobs);
+    }
+
+    /** The GPUs of the nodes from one number up to another. */
+    private int gpus(int from, int to) {
+        return groups.isEmpty()
+                ? (to - from) * gpusPerNode
+                : layout("scene", seed, 0).gpusByNode().subList(from, to).stream()
+                        .flatMap(node -> node.values().stream())
+                        .mapToInt(count -> count)
+                        .sum();
     }
 }

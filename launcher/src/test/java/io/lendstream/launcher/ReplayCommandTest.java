@@ -423,6 +423,102 @@ class ReplayCommandTest {
     }
 
     @Test
+    void aWorkloadInYamlHasGroupsOfNodesAndTheirLoans() throws IOException {
+        Files.writeString(directory.resolve("rates.csv"), "epoch_s,value\n0,0\n300,0\n600,5\n900,5\n");
+        list = Files.writeString(directory.resolve("groups.yaml"), """
+                cluster:
+                  lend: group:rack
+                  nodeGroups:
+                  - {nodes: 1, gpus: {A100: 2, T4: 1}, pool: training}
+                  - {nodes: 2, gpus: {A100: 2}, pool: inference, rack: r1}
+                jobs:
+                - {job: a, submitSeconds: 0, gpus: 2, runSeconds: 2400, elastic: true}
+                services:
+                - {service: chat, series: rates.csv, secondsPerRequest: 0.1, replicaCapacityPerSecond: 10, sloMs: 500, warmUpSeconds: 8, scale: 1}
+                """);
+        String[] arguments = {
+            "replay",
+            "--workload",
+            list.toString(),
+            "--plots",
+            "off",
+            "--references",
+            "off",
+            "--check",
+            "--out",
+            directory.resolve("out").toString(),
+            "--seed",
+            "1"
+        };
+
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .as(err.toString())
+                .isZero();
+        assertThat(out.toString()).contains("every promise was kept");
+        assertThat(report())
+                .contains("1 node with 2 A100, 1 T4; 2 nodes with 2 A100 (lendstream.io/rack: r1)")
+                .containsPattern("GPUs per node\\W+(<[^>]*>\\s*)*2, 3\\b")
+                .contains("<th>training nodes</th><td>1</td>", "<th>lend</th><td>group:rack</td>");
+
+        assertThat(refused(arguments, "--nodes", "3"))
+                .contains("--nodes must be left out, because nodeGroups in the section cluster describe the nodes");
+        assertThat(refused(arguments, "--training-nodes", "1")).contains("--training-nodes must be left out");
+        assertThat(refused(arguments, "--nodes-per-rack", "1"))
+                .contains(
+                        "--nodes-per-rack must be left out, because nodeGroups in the section cluster have lendstream.io/rack");
+        assertThat(refused(arguments, "--lend", "group:nvlink-domain"))
+                .contains(
+                        "--lend is 'group:nvlink-domain', but no node has the label lendstream.io/nvlink-domain; give it with --nodes-per-nvlink-domain, or nvlinkDomain in nodeGroups.");
+        assertThat(refused(arguments, "--lend", "group:zone"))
+                .contains("no node has the label zone; give it with labels in nodeGroups of the section cluster.");
+        assertThat(refused(arguments, "--lend", "slice")).contains("--lend is 'slice', but must be gpu, node, group");
+    }
+
+    @Test
+    void otherKindsComeInPlaceOfGroupsOfNodes() throws IOException {
+        list = Files.writeString(directory.resolve("groups.yaml"), """
+                cluster:
+                  nodeGroups:
+                  - {nodes: 3, gpus: {T4: 1}, pool: training, rack: r1}
+                  - {nodes: 1, gpus: {T4: 1}, pool: inference, rack: r1}
+                jobs:
+                - {job: a, submitSeconds: 0, gpus: 8, runSeconds: 600}
+                """);
+        String[] arguments = {
+            "replay",
+            "--workload",
+            list.toString(),
+            "--plots",
+            "off",
+            "--references",
+            "off",
+            "--out",
+            directory.resolve("out").toString(),
+            "--kinds",
+            "A100:2"
+        };
+
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .as(err.toString())
+                .isZero();
+        assertThat(report())
+                .contains("<th>kinds</th><td>A100:2</td>", "<th>training nodes</th><td>2</td>")
+                .doesNotContain("groups of nodes");
+        assertThat(refused(arguments, "--seed", "1"))
+                .contains("job a needs 8 GPUs, but training has 4 at most with lending on");
+    }
+
+    /** The error of a replay whose last option has another name and value. */
+    private String refused(String[] arguments, String option, String value) {
+        arguments[arguments.length - 2] = option;
+        arguments[arguments.length - 1] = value;
+        StringWriter text = new StringWriter();
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(text)))
+                .isEqualTo(2);
+        return text.toString();
+    }
+
+    @Test
     void trainingNodesOfAWorkloadInYamlAreNamedByTheirField() throws IOException {
         list = Files.writeString(
                 directory.resolve("few.yaml"),

@@ -137,4 +137,38 @@ class WorkloadFitTest {
                 .hasMessageStartingWith("service llm never has a replica for decode: out needs 1 node with 8 GPUs");
         check(service("tp8:8x1:20:90;tp4:4x1:40:90"), true);
     }
+
+    /** One node with two kinds and 32 CPUs, one with 8 T4 and no known CPUs; both are of one rack. */
+    private void checkGroups(String sections) throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n0,10\n60,20\n");
+        Path file = Files.writeString(
+                folder.resolve("groups.yaml"),
+                "cluster: {nodeGroups: [{nodes: 1, gpus: {A100: 4, T4: 2}, rack: r1, cpusPerNode: 32}, {nodes: 1, gpus: {T4: 8}, rack: r1}]}\n"
+                        + sections.replace("|", "\n") + "\n");
+        SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 2, 1, 1, 1)
+                .withGroups(Workloads.cluster(file.toString())
+                        .orElseThrow()
+                        .groups()
+                        .groups());
+        new WorkloadFit(Workloads.load(file.toString(), Scene.of(DOMAIN, 1, 6, 8)), layout, true).check();
+    }
+
+    @Test
+    void nodesOfGroupsHoldWhatTheirOwnGpusAndHostsHold() throws IOException {
+        assertThatThrownBy(() -> checkGroups(job("gpus: 11")))
+                .hasMessageContaining("a needs 11 GPUs of one kind, but training has 10 at most");
+        assertThatThrownBy(() -> checkGroups(job("gpus: 9, topology: {node: required}")))
+                .hasMessageContaining(
+                        "it needs 9 GPUs in one node (topology), and no node has more than 8 of one kind");
+        assertThatThrownBy(() -> checkGroups(job("gpus: 3, wholeNodes: true")))
+                .hasMessageContaining("nodes with 2 or 4 or 8 GPUs each, 10 in all");
+        assertThatThrownBy(() -> checkGroups(job("gpus: 10, cpusPerGpu: 32")))
+                .hasMessageContaining("but a node has at most 32 CPUs")
+                .hasMessageContaining("so the nodes that it may use hold 9 of these GPUs");
+        assertThatThrownBy(() -> checkGroups(service("tp9:9x1:20:90")))
+                .hasMessageContaining("inference has 1 node of kind T4 with 8 GPUs each");
+        checkGroups(job("gpus: 10, topology: {rack: required}, cpusPerGpu: 16"));
+        checkGroups(job("gpus: 4, wholeNodes: true, kinds: A100"));
+        checkGroups(service("tp8:8x1:20:90"));
+    }
 }

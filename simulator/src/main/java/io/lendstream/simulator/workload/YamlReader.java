@@ -25,27 +25,16 @@ final class YamlReader {
         sections.put(
                 CLUSTER,
                 new YamlSections.SectionFields(
-                        new ListColumns(
-                                List.of(),
-                                List.of(
-                                        "nodes",
-                                        "gpusPerNode",
-                                        "trainingNodes",
-                                        "kinds",
-                                        "nodesPerNvlinkDomain",
-                                        "nodesPerRack",
-                                        "cpusPerNode",
-                                        "hostGibPerNode")),
-                        true));
-        sections.put(QUEUES, new YamlSections.SectionFields(QueueListReader.COLUMNS, false));
-        sections.put(JOBS, new YamlSections.SectionFields(JobListReader.COLUMNS, false));
-        sections.put(SERVICES, new YamlSections.SectionFields(RateServicesReader.COLUMNS, false));
+                        WorkloadCluster.FIELDS, true, Map.of(WorkloadCluster.NODE_GROUPS, WorkloadGroups.FIELDS)));
+        sections.put(QUEUES, new YamlSections.SectionFields(QueueListReader.COLUMNS));
+        sections.put(JOBS, new YamlSections.SectionFields(JobListReader.COLUMNS));
+        sections.put(SERVICES, new YamlSections.SectionFields(RateServicesReader.COLUMNS));
         return sections;
     }
 
     static Workload read(Path file, Scene scene) {
         Map<String, List<CsvRow>> rows = YamlSections.read(file, SECTIONS);
-        rows.getOrDefault(CLUSTER, List.of()).forEach(WorkloadCluster::of);
+        cluster(rows);
         return new Workload(
                 DeepBootReader.nameOf(file),
                 scene.start(),
@@ -56,8 +45,11 @@ final class YamlReader {
 
     /** The section {@code cluster} of a file; empty if it has none. */
     static Optional<WorkloadCluster> cluster(Path file) {
-        return YamlSections.read(file, SECTIONS).getOrDefault(CLUSTER, List.of()).stream()
-                .findFirst()
-                .map(WorkloadCluster::of);
+        return cluster(YamlSections.read(file, SECTIONS));
+    }
+
+    private static Optional<WorkloadCluster> cluster(Map<String, List<CsvRow>> rows) {
+        List<CsvRow> groups = rows.getOrDefault(WorkloadCluster.NODE_GROUPS, List.of());
+        return rows.getOrDefault(CLUSTER, List.of()).stream().findFirst().map(row -> WorkloadCluster.of(row, groups));
     }
 }

@@ -31,8 +31,14 @@ final class YamlSections {
      * The fields of a section.
      *
      * @param isOne whether the section is one item, not a list of items
+     * @param lists the fields that are lists of items themselves, with the fields of these
      */
-    record SectionFields(ListColumns names, boolean isOne) {}
+    record SectionFields(ListColumns names, boolean isOne, Map<String, ListColumns> lists) {
+        /** A list of items. */
+        SectionFields(ListColumns names) {
+            this(names, false, Map.of());
+        }
+    }
 
     private YamlSections(Path file, YAMLParser parser) {
         this.file = file;
@@ -47,7 +53,7 @@ final class YamlSections {
     }
 
     /**
-     * The items of each section that a file has.
+     * The items of each section that a file has, and of each list in a section by the name of its field.
      *
      * @param sections the known sections
      */
@@ -135,7 +141,11 @@ final class YamlSections {
             names.add(name);
             lines.add(line());
             parser.nextToken();
-            values.add(value(name));
+            ListColumns list = fields.lists.get(name);
+            if (list != null) {
+                rows.put(name, items(name, new SectionFields(list)));
+            }
+            values.add(list == null ? value(name) : "");
         }
         for (String required : fields.names.required()) {
             if (!names.contains(required)) {

@@ -7,6 +7,7 @@ import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedGroup;
 import io.lendstream.core.simulated.SimulatedHost;
 import io.lendstream.core.simulated.SimulatedTopology;
 import java.io.IOException;
@@ -73,7 +74,9 @@ class YamlReaderTest {
                         Optional.of(4),
                         Optional.empty(),
                         Map.of(SimulatedGpu.A100, 2, SimulatedGpu.T4, 2),
-                        new SimulatedTopology(0, 2)));
+                        new SimulatedTopology(0, 2),
+                        WorkloadGroups.NONE,
+                        Optional.empty()));
     }
 
     @Test
@@ -118,6 +121,40 @@ class YamlReaderTest {
                 .isEqualTo(new SimulatedTopology(0, 3).with(SimulatedHost.of(64, 512L << 30)));
     }
 
+    /** The second block of YAML on the page. */
+    @Test
+    void theExampleOfNodeGroupsIsReadWithTrainingFirst() throws IOException {
+        String page = Files.readString(PAGE);
+        String rest = page.substring(page.indexOf("## Different nodes"));
+        String fence = "```yaml\n";
+        int begin = rest.indexOf(fence) + fence.length();
+        file(rest.substring(begin, rest.indexOf("```", begin)));
+
+        WorkloadCluster cluster =
+                Workloads.cluster(folder.resolve("week.yaml").toString()).orElseThrow();
+
+        assertThat(cluster.lend()).contains("group:rack");
+        assertThat(cluster.nodes()).contains(7);
+        assertThat(cluster.trainingNodes()).contains(2);
+        assertThat(cluster.groups().groups())
+                .containsExactly(
+                        new SimulatedGroup(
+                                2,
+                                Map.of(SimulatedGpu.A100, 4, SimulatedGpu.T4, 2),
+                                Map.of(SimulatedTopology.RACK, "r1", "example.com/zone", "east"),
+                                SimulatedHost.of(96, 512L << 30)),
+                        new SimulatedGroup(
+                                3,
+                                Map.of(SimulatedGpu.L4, 8),
+                                Map.of(SimulatedTopology.RACK, "r2"),
+                                SimulatedHost.NONE),
+                        new SimulatedGroup(
+                                2,
+                                Map.of(SimulatedGpu.T4, 4),
+                                Map.of(SimulatedTopology.RACK, "r3"),
+                                SimulatedHost.NONE));
+    }
+
     /** In the texts a bar stands for a new line. */
     @ParameterizedTest
     @CsvSource(
@@ -139,6 +176,25 @@ class YamlReaderTest {
                 "cluster:|  nodes: 3|  cpusPerNode: 1.5; line 3, field cpusPerNode: found '1.5', expected a whole number of at least 0",
                 "cluster:|  hostGibPerNode: 2000000; line 2, field hostGibPerNode: found '2000000', expected a whole number of at most 1000000",
                 "cluster:|  nodes: 3|  trainingNodes: 4; line 3, field trainingNodes: found '4', expected a whole number from 1 to 3, the number of nodes",
+                "cluster:|  lend: racks; line 2, field lend: found 'racks', expected gpu, node, group (all nodes of inference together), or group:LABEL",
+                "cluster:|  nodeGroups: 3; line 2: section nodeGroups has no list of items, expected '- nodes: ...' for each",
+                "cluster:|  nodeGroups:|  - nodes: 2; line 3: no field 'gpus' in an item of section nodeGroups",
+                "cluster:|  nodeGroups:|  - {nodes: 0, gpus: {T4: 1}}; line 3, field nodes: found '0', expected a whole number of at least 1",
+                "cluster:|  nodeGroups:|  - {nodes: 100001, gpus: {T4: 1}}; found '100001', expected a whole number from 1 to 100000",
+                "cluster:|  nodeGroups:|  - {nodes: 60000, gpus: {T4: 1}}|  - {nodes: 60000, gpus: {T4: 1}}; line 4, field nodes: found '60000', expected at most 100000 nodes in all groups",
+                "cluster:|  nodeGroups:|  - nodes: 2|    gpus: {T5: 1}; line 4, field gpus: found 'T5:1', expected pairs such as {A100: 4, T4: 2} with the GPUs of each node, from 1 to 64 in all; kinds are A100",
+                "cluster:|  nodeGroups:|  - nodes: 2|    gpus: {T4: 60, A100: 5}; line 4, field gpus: found 'T4:60;A100:5', expected pairs such as {A100: 4, T4: 2} with the GPUs of each node, from 1 to 64 in all",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, pool: both}; line 3, field pool: found 'both', expected training or inference",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, pool: training}|  - {nodes: 2, gpus: {T4: 1}}; line 4, field pool: found '', expected a pool in each item of nodeGroups, or in none",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, rack: a b}; line 3, field rack: found 'a b', expected a name of letters, digits",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, labels: {zone: a/b}}; line 3, field labels: found 'zone:a/b', expected pairs such as {example.com/zone: east} in the syntax of Kubernetes",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, rack: a, labels: {lendstream.io/rack: b}}; line 3, field rack: found 'a', expected nothing, because labels has lendstream.io/rack; leave one out",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, gpusPerNode: 4}; line 3: unknown field 'gpusPerNode' in section nodeGroups, expected nodes, gpus, pool, rack",
+                "cluster:|  nodes: 2|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}}; line 2, field nodes: found '2', expected no such field beside nodeGroups, because its items have nodes",
+                "cluster:|  kinds: {T4: 2}|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}}; line 2, field kinds: found 'T4:2', expected no such field beside nodeGroups, because its items have gpus",
+                "cluster:|  trainingNodes: 2|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, pool: training}; line 2, field trainingNodes: found '2', expected no such field beside nodeGroups, because its items have a pool",
+                "cluster:|  nodesPerRack: 2|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, rack: r1}; line 2, field nodesPerRack: found '2', expected no such field beside nodeGroups, because its items have a rack",
+                "cluster:|  trainingNodes: 3|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}}; line 2, field trainingNodes: found '3', expected a whole number from 1 to 2, the number of nodes",
                 "queues:|- queue: a|  nominalQuota: 1|- queue: a|  nominalQuota: 2; line 4, field queue: found 'a', expected one quota of each queue for the kinds that it does not name, but line 2 has one too",
                 "queues:|- queue: a|  nominalQuota: 1|  withinClusterQueue: Any; week.yaml, line 4, field withinClusterQueue: found 'Any', expected Never or LowerPriority",
                 "services:|- {service: a, series: no.csv, secondsPerRequest: 1, replicaCapacityPerSecond: 1, sloMs: 1, warmUpSeconds: 1, scale: 1}; line 2, field series: found 'no.csv', expected a file with epoch_s,value",

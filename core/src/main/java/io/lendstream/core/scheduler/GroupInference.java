@@ -94,11 +94,7 @@ final class GroupInference {
         for (GroupNeed need : roles) {
             List<ReplicaGroup> mine = mine(need, groups);
             leftOut.removeAll(mine);
-            for (ReplicaGroup group : mine) {
-                if (group.isActive()) {
-                    need.count(need.capacity(group));
-                }
-            }
+            countActive(need, mine);
             isAnswered &= rest(need, mine);
         }
         if (isAnswered) {
@@ -111,6 +107,25 @@ final class GroupInference {
             needs.put(name, roles);
         }
         all.put(name, GroupNeed.sum(roles));
+    }
+
+    /** The needs of the roles of a service, which count the replicas that work or start. */
+    static List<GroupNeed> active(StepBuilder builder, Policy policy, SchedulerSettings settings, ServiceState service) {
+        List<ReplicaGroup> groups =
+                ReplicaGroup.of(builder.clusterIndex(), service.spec().service());
+        List<GroupNeed> roles = GroupNeed.of(builder, policy, settings, service, groups);
+        for (GroupNeed need : roles) {
+            countActive(need, mine(need, groups));
+        }
+        return roles;
+    }
+
+    private static void countActive(GroupNeed need, List<ReplicaGroup> mine) {
+        for (ReplicaGroup group : mine) {
+            if (group.isActive()) {
+                need.count(need.capacity(group));
+            }
+        }
     }
 
     /** The replicas that count for a role, those in preferred shapes first. */

@@ -3,7 +3,6 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ClusterQueue;
-import io.lendstream.core.event.Preemption;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
@@ -23,7 +22,8 @@ import java.util.Optional;
 /**
  * Gives services that lack replicas the nominal quota of their queue, from services of queues that have more than
  * theirs. A service gives replicas above its floor only: protected ones first, then serving ones, and none that warms
- * up. Free GPUs, sleeping replicas and loans are used before, see {@link ReplicaSupply}.
+ * up. Those of one unit come before those of several, which are given whole. Free GPUs, sleeping replicas and loans are
+ * used before, see {@link ReplicaSupply}. Services with shapes ask after the others, see {@link GroupAsks}.
  */
 final class ReplicaAsks {
     private final StepBuilder builder;
@@ -32,6 +32,7 @@ final class ReplicaAsks {
     private final QuotaGuard guard;
     private final InferencePool pool;
     private final AbilityGuard abilities;
+    private final GroupAsks groups;
     /** The use of quotas, which follows the replicas that are taken here; empty until a service asks. */
     private Optional<QueueLedger> ledger = Optional.empty();
 
@@ -42,25 +43,34 @@ final class ReplicaAsks {
         this.guard = new QuotaGuard(builder);
         this.pool = new InferencePool(builder);
         this.abilities = new AbilityGuard(builder);
+        this.groups = new GroupAsks(builder, policy, settings);
     }
 
     /** Whether the service of the event lacks replicas. */
     boolean isShort() {
-        return builder.heard().filter(service -> missing(service) > 0).isPresent();
+        return builder.heard()
+                .filter(service -> missing(service) > 0 || groups.isShort(service))
+                .isPresent();
     }
 
     void run() {
         List<GpuState> coming = new ArrayList<>(pool.coming());
         coming.removeIf(unit -> builder.promises().has(unit.gpuId()));
+        int kept = 0;
         for (ServiceState service : builder.services().values()) {
             int missing = missing(service);
             int covered = covered(service, missing, coming);
+            kept += covered;
             Optional<ClusterQueue> queue =
                     builder.entities().queueOf(new Tenant.Service(service.spec().service()));
             if (missing > covered && queue.isPresent()) {
-                ask(service, queue.get(), missing - covered);
+                int left = ask(service, queue.get(), missing - covered);
+                if (left > 0 && !builder.clusterIndex().gpus().groups().isEmpty()) {
+                    askForGroups(service, queue.get(), left);
+                }
             }
         }
+        groups.run(kept);
     }
 
     /** How many missing replicas get GPUs that are about to be free; removes these from {@code coming}. */
@@ -77,7 +87,8 @@ final class ReplicaAsks {
     }
 
     /**
-     * Replicas that a service lacks and that are not promised to it; 0 if it runs on MIG instances or declares shapes.
+     * Replicas of one unit that a service lacks and that are not promised to it; 0 if it runs on MIG instances or
+     * declares shapes.
      */
     private int missing(ServiceState service) {
         if (builder.slices().isPresent() || service.spec().hasGroups() || pool.isHeldBack(service)) {
@@ -99,14 +110,15 @@ final class ReplicaAsks {
         return inference.missing(service, has);
     }
 
-    private void ask(ServiceState service, ClusterQueue queue, int replicas) {
+    /** Asks for replicas of one unit; returns how many the service still lacks. */
+    private int ask(ServiceState service, ClusterQueue queue, int replicas) {
         QueueLedger kept = ledger.orElseGet(guard::kept);
         ledger = Optional.of(kept);
         int left = replicas;
         for (ServiceState other : builder.services().values()) {
             Optional<ClusterQueue> theirs =
                     builder.entities().queueOf(new Tenant.Service(other.spec().service()));
-            if (left > 0 && theirs.isPresent() && isInCohort(queue, theirs.get())) {
+            if (left > 0 && theirs.isPresent() && QuotaGivers.isAskedBy(queue, theirs.get())) {
                 List<GpuId> given = given(kept, service, other, left);
                 left -= given.size();
                 if (!given.isEmpty()) {
@@ -114,13 +126,24 @@ final class ReplicaAsks {
                 }
             }
         }
+        return left;
     }
 
-    private static boolean isInCohort(ClusterQueue queue, ClusterQueue other) {
-        return queue.inCohort() == Preemption.ANY
-                && queue.cohort().isPresent()
-                && queue.cohort().equals(other.cohort())
-                && !queue.queue().equals(other.queue());
+    /** Asks for replicas of several units, each of which gives as many units as the service can use. */
+    private void askForGroups(ServiceState service, ClusterQueue queue, int replicas) {
+        QuotaGivers givers = new QuotaGivers(builder, settings, service, queue);
+        List<GpuState> gained = givers.giveGroups(unit -> pool.fits(service, unit), replicas);
+        if (gained.isEmpty()) {
+            return;
+        }
+        givers.stop(Reason.counted(gained.size(), "replica"));
+        gained.forEach(unit -> promise(service, unit.gpuId()));
+        ledger = Optional.empty();
+    }
+
+    private void promise(ServiceState service, GpuId unit) {
+        Tenant tenant = new Tenant.Service(service.spec().service());
+        builder.promises().add(unit, tenant, new ReplicaChanges(builder, settings).promisedUntil());
     }
 
     /** Replicas that a service gives, and counts them for the other. */
@@ -197,9 +220,7 @@ final class ReplicaAsks {
                                 text,
                                 Map.of("stopped", (double) given.size()),
                                 List.of(service.demand().event())));
-        Tenant tenant = new Tenant.Service(service.spec().service());
-        given.forEach(
-                unit -> builder.promises().add(unit, tenant, new ReplicaChanges(builder, settings).promisedUntil()));
+        given.forEach(unit -> promise(service, unit));
     }
 
     private static String words(Optional<QuotaUse> use) {

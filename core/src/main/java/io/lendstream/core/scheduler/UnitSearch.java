@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -147,7 +148,24 @@ final class UnitSearch {
         return best;
     }
 
-    private String domain(ReplicaShape shape, NodeId node) {
+    /** Those units of each node that are allowed, what is cheapest first. */
+    SortedMap<NodeId, List<GpuState>> onNodes(Predicate<GpuState> allowed) {
+        SortedMap<NodeId, List<GpuState>> onNodes = new TreeMap<>();
+        byNode.forEach((node, there) -> {
+            List<GpuState> units = there.values().stream()
+                    .sorted(Candidate.CHEAPEST)
+                    .map(Candidate::unit)
+                    .filter(allowed)
+                    .toList();
+            if (!units.isEmpty()) {
+                onNodes.put(node, units);
+            }
+        });
+        return onNodes;
+    }
+
+    /** The domain of the topology that all nodes of a replica share with a node; the same for all nodes if they need not. */
+    String domain(ReplicaShape shape, NodeId node) {
         TopologyLevel level = shape.within().orElse(TopologyLevel.UNKNOWN);
         return level == TopologyLevel.UNKNOWN
                 ? ""

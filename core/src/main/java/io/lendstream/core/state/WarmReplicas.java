@@ -61,6 +61,11 @@ public final class WarmReplicas {
         count(replica, -1);
     }
 
+    /** Counts a replica again that was counted no more. */
+    public void keep(WarmReplica replica) {
+        count(replica, 1);
+    }
+
     private void count(WarmReplica replica, int by) {
         if (isPlanned(replica)) {
             planned.merge(role(replica), by, Integer::sum);

@@ -1,0 +1,267 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.Preemption;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QuotaUse;
+import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.WarmReplica;
+import io.lendstream.core.state.WarmReplicas;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/**
+ * The replicas that services of other queues may give to a service which asks for the nominal quota of its queue: whole
+ * ones that are warm, and none that its service, or its role, needs for the floor. Those that are protected come first,
+ * then small ones, then those that became what they are last. Nothing is decided before {@link #stop}.
+ */
+final class QuotaGivers {
+    private static final Comparator<WarmReplica> ORDER = Comparator.comparing(WarmReplica::isServing)
+            .thenComparingInt(replica -> replica.units().size())
+            .thenComparing(replica -> replica.first().since(), Comparator.reverseOrder())
+            .thenComparing(replica -> replica.first().gpuId());
+
+    private final StepBuilder builder;
+    private final SchedulerSettings settings;
+    private final QuotaGuard guard;
+    private final AbilityGuard abilities;
+    private final ServiceState service;
+    private final ClusterQueue queue;
+    /** The use of quotas once all releases are reported and all promises are kept, with what is given here. */
+    private final QueueLedger kept;
+
+    private final Map<ServiceId, WarmReplicas> warm = new HashMap<>();
+    private final Map<ServiceId, QueueId> queues = new HashMap<>();
+    private final List<WarmReplica> candidates = new ArrayList<>();
+    private final List<WarmReplica> given = new ArrayList<>();
+
+    /** @param service the service that asks, of a queue */
+    QuotaGivers(StepBuilder builder, SchedulerSettings settings, ServiceState service, ClusterQueue queue) {
+        this.builder = builder;
+        this.settings = settings;
+        this.guard = new QuotaGuard(builder);
+        this.abilities = new AbilityGuard(builder);
+        this.service = service;
+        this.queue = queue;
+        this.kept = guard.kept();
+        for (ServiceState other : builder.services().values()) {
+            builder.entities()
+                    .queueOf(new Tenant.Service(other.spec().service()))
+                    .filter(theirs -> isAskedBy(queue, theirs) && hasExcess(theirs.queue()))
+                    .ifPresent(theirs -> add(other, theirs.queue()));
+        }
+        candidates.sort(ORDER);
+    }
+
+    /** Whether services of a queue may ask services of another one. */
+    static boolean isAskedBy(ClusterQueue queue, ClusterQueue other) {
+        return queue.inCohort() == Preemption.ANY
+                && queue.cohort().isPresent()
+                && queue.cohort().equals(other.cohort())
+                && !queue.queue().equals(other.queue());
+    }
+
+    private boolean hasExcess(QueueId other) {
+        return kept.uses(other).stream().anyMatch(use -> use.excess() > 0);
+    }
+
+    private void add(ServiceState other, QueueId theirs) {
+        ServiceId name = other.spec().service();
+        WarmReplicas replicas = WarmReplicas.of(builder.clusterIndex(), other.spec());
+        warm.put(name, replicas);
+        queues.put(name, theirs);
+        for (WarmReplica replica : replicas.all()) {
+            if (!replica.isSleeping() && isUsable(replica) && isOfOneQuota(theirs, replica.first().kind())) {
+                candidates.add(replica);
+            }
+        }
+    }
+
+    private boolean isUsable(WarmReplica replica) {
+        for (GpuState unit : replica.units()) {
+            if (!unit.isWhole() || !builder.isReachable(unit) || !abilities.isUsable(unit)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether a kind counts in quotas of both queues that lend to each other. */
+    private boolean isOfOneQuota(QueueId theirs, Optional<KindId> kind) {
+        Optional<QuotaUse> loses = kept.use(theirs, kind);
+        return use(kind).isPresent() && use(kind).map(QuotaUse::kind).equals(loses.map(QuotaUse::kind));
+    }
+
+    /** Replicas that might be given, in the order in which they are asked for. */
+    List<WarmReplica> candidates() {
+        return candidates;
+    }
+
+    List<WarmReplica> given() {
+        return given;
+    }
+
+    /**
+     * Gives a replica, if its service may lose it and its queue has more than its nominal quota. By a replica of
+     * several units the queue may come below that, as by a job that cannot shrink.
+     */
+    boolean give(WarmReplica replica) {
+        double least = replica.group().isPresent() ? 0 : 1;
+        boolean isBeyond = kept.use(queueOf(replica), replica.first().kind())
+                .filter(use -> use.excess() > 0 && use.excess() >= least)
+                .isPresent();
+        if (given.contains(replica) || !isBeyond || !warmOf(replica).mayStop(replica)) {
+            return false;
+        }
+        warmOf(replica).stop(replica);
+        replica.units().forEach(unit -> kept.remove(unit.gpuId()));
+        given.add(replica);
+        return true;
+    }
+
+    /** Does not give a replica after all. None of its units may be counted for the service that asks. */
+    void takeBack(WarmReplica replica) {
+        given.remove(replica);
+        warmOf(replica).keep(replica);
+        replica.units().forEach(unit -> kept.add(unit.gpuId(), queueOf(replica), unit.kind(), 1, false));
+    }
+
+    /**
+     * Gives replicas of several units until so many units are gained, or no more may be; returns these units.
+     *
+     * @param helps whether the service that asks can use a unit
+     */
+    List<GpuState> giveGroups(Predicate<GpuState> helps, int most) {
+        int gained = 0;
+        for (WarmReplica replica : candidates) {
+            int theirs = helping(replica, helps).size();
+            boolean isOne = replica.group().isPresent() && theirs > 0 && areNominal(List.of(replica.first()));
+            if (isOne && gained < most && give(replica)) {
+                gained += theirs;
+            }
+        }
+        for (WarmReplica replica : List.copyOf(given)) {
+            int theirs = helping(replica, helps).size();
+            if (gained - theirs >= most) {
+                takeBack(replica);
+                gained -= theirs;
+            }
+        }
+        List<GpuState> units = new ArrayList<>();
+        for (WarmReplica replica : List.copyOf(given)) {
+            int before = units.size();
+            for (GpuState unit : helping(replica, helps)) {
+                if (units.size() < most && areNominal(List.of(unit))) {
+                    gain(List.of(unit));
+                    units.add(unit);
+                }
+            }
+            if (units.size() == before) {
+                takeBack(replica);
+            }
+        }
+        return units;
+    }
+
+    private static List<GpuState> helping(WarmReplica replica, Predicate<GpuState> helps) {
+        return replica.units().stream().filter(helps).toList();
+    }
+
+    private WarmReplicas warmOf(WarmReplica replica) {
+        return Objects.requireNonNull(warm.get(replica.service()), "the service of a candidate is known");
+    }
+
+    private QueueId queueOf(WarmReplica replica) {
+        return Objects.requireNonNull(queues.get(replica.service()), "the queue of a candidate is known");
+    }
+
+    /** Whether the queue of the service that asks has at most its nominal quota with units more, and keeps floors. */
+    boolean areNominal(List<GpuState> units) {
+        Tenant tenant = new Tenant.Service(service.spec().service());
+        int floors = guard.floors(tenant, queue.queue());
+        int gained = 0;
+        for (GpuState unit : units) {
+            gained += kept.keeps(unit.gpuId(), queue.queue()) ? 0 : 1;
+        }
+        double all = gained + (double) floors;
+        return units.stream()
+                .allMatch(unit ->
+                        use(unit.kind()).filter(use -> use.isNominalWith(all)).isPresent());
+    }
+
+    /** Counts units for the service that asks. */
+    void gain(List<GpuState> units) {
+        units.forEach(unit -> kept.add(unit.gpuId(), queue.queue(), unit.kind(), 1, false));
+    }
+
+    private Optional<QuotaUse> use(Optional<KindId> kind) {
+        return kept.use(queue.queue(), kind);
+    }
+
+    /**
+     * Stops the replicas that are given, in their order.
+     *
+     * @param lacks what the service that asks lacks, such as {@code 1 replica}
+     */
+    void stop(String lacks) {
+        for (int first = 0; first < given.size(); ) {
+            int end = first + 1;
+            while (end < given.size()
+                    && given.get(end).service().equals(given.get(first).service())) {
+                end++;
+            }
+            stop(lacks, given.subList(first, end));
+            first = end;
+        }
+    }
+
+    private void stop(String lacks, List<WarmReplica> theirs) {
+        ServiceId name = theirs.get(0).service();
+        Optional<KindId> kind = theirs.get(0).first().kind();
+        List<GpuId> units = new ArrayList<>();
+        theirs.forEach(replica -> replica.units().forEach(unit -> units.add(unit.gpuId())));
+        QueueLedger before = guard.kept();
+        QueueId of = queueOf(theirs.get(0));
+        QuotaUse gains = before.use(queue.queue(), kind).orElseThrow();
+        QuotaUse loses = before.use(of, kind).orElseThrow();
+        String text = "%s stops %s on %s: %s of queue %s is short of %s, its queue uses %s, and queue %s uses %s"
+                .formatted(
+                        name,
+                        Reason.counted(theirs.size(), "replica"),
+                        Reason.counted(units.size(), "GPU"),
+                        service.spec().service(),
+                        queue.queue(),
+                        lacks,
+                        gains.inWords(),
+                        of,
+                        loses.inWords());
+        Map<String, Double> numbers = Map.of(
+                "stopped", (double) units.size(),
+                "replicas", (double) theirs.size(),
+                "nominal", loses.nominal(),
+                "used", loses.used());
+        new ReplicaChanges(builder, settings)
+                .stop(
+                        name,
+                        units,
+                        builder.because(
+                                ReasonCode.QUOTA,
+                                text,
+                                numbers,
+                                List.of(service.demand().event())));
+    }
+}

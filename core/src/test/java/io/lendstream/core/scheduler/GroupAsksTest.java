@@ -12,9 +12,11 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Preemption;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RoleFloor;
+import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.KindId;
@@ -23,11 +25,15 @@ import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.ReplicaGroup;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,7 +49,9 @@ class GroupAsksTest {
     private static final ReplicaShape WIDE = ReplicaShape.of("wide", 1, 2, 20, ofSeconds(8));
 
     private static Scenario nodes(String policy, int... gpus) {
-        Scenario story = Scenario.of(policy);
+        SchedulerSettings settings =
+                SchedulerSettings.DEFAULTS.withModel(ClusterModel.ALIKE.with(TopologyLabels.of("", "rack")));
+        Scenario story = new Scenario(new Scheduler(Policies.parse(policy), settings));
         for (int i = 0; i < gpus.length; i++) {
             story.node("infer-" + (char) ('a' + i), Pool.INFERENCE, gpus[i]);
         }
@@ -187,7 +195,7 @@ class GroupAsksTest {
         assertThat(promised(story, "llm")).as("the promise stands").isEqualTo(2);
         story.tell(story.report(
                 taken(story).get(0).id(),
-                io.lendstream.core.event.Outcome.RELEASED,
+                Outcome.RELEASED,
                 taken(story).get(0).action().gpus(),
                 Optional.of(new Tenant.Service(new ServiceId("chat")))));
         story.settled();
@@ -398,5 +406,40 @@ class GroupAsksTest {
 
             assertThat(units(story, "llm")).as("%s", wanted).isEqualTo(wanted.equals(big) ? 2 : 0);
         }
+    }
+
+    /** A borrower uses all GPUs of nodes that are alike, in replicas of which some make up one of the owner. */
+    @Seeds(100)
+    void anOwnerGetsWhatIsWholeOfItsNominalQuotaWithinANotice(Random random) {
+        int count = 1 + random.nextInt(4);
+        int size = 2 + 2 * random.nextInt(3);
+        int small = 1 + random.nextInt(2);
+        int gpus = small * (1 + random.nextInt(size / small));
+        int wide = count > 1 && (gpus == 1 || random.nextInt(3) == 0) ? 2 : 1;
+        int nominal = 1 + random.nextInt(count * size);
+        int needed = 1 + random.nextInt(4);
+        String policy = List.of("deepboot", "lendstream", "tiresias").get(random.nextInt(3));
+        Scenario story = nodes(policy, IntStream.range(0, count).map(any -> size).toArray());
+        teams(story, nominal, (double) count * size - nominal);
+        ReplicaShape theirs = ReplicaShape.of("small", small, 1, 10, ofSeconds(8));
+        grouped(story, "borrower", 0, "team-b", theirs)
+                .rate("borrower", 8.5 * count * size / small - 1)
+                .settled();
+        assertThat(units(story, "borrower")).isEqualTo((long) count * size);
+
+        ReplicaShape mine = ReplicaShape.of("mine", gpus, wide, 20, ofSeconds(8));
+        int before = story.decisions().size();
+        grouped(story, "owner", 0, "team-a", mine).rate("owner", 17 * needed - 1).settled();
+
+        int places = wide == 1 ? count * (size / gpus) : count / 2 * (size / gpus);
+        int whole = Math.min(needed, Math.min(nominal / mine.units(), places));
+        assertThat(units(story, "owner")).isGreaterThanOrEqualTo((long) whole * mine.units());
+        assertThat(units(story, "owner")).isLessThanOrEqualTo(nominal).matches(all -> all % mine.units() == 0);
+        assertThat(units(story, "borrower")).isEqualTo(count * size - units(story, "owner"));
+        story.decisions().subList(before, story.decisions().size()).stream()
+                .filter(decision -> decision.reason().is(ReasonCode.QUOTA))
+                .forEach(decision -> assertThat(Duration.between(decision.at(), decision.deadline()))
+                        .isLessThanOrEqualTo(SchedulerSettings.DEFAULTS.notice()));
+        assertThat(story.verdict().violations()).isEmpty();
     }
 }

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,8 +30,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GroupHistoriesTest {
     private static final List<String> PRODUCTS = List.of("NVIDIA A100-SXM4-80GB", "NVIDIA L4");
 
+    private static final List<QueueId> QUEUES = List.of(new QueueId("team-a"), new QueueId("team-b"));
+
     private static RandomHistory history(long seed) {
-        List<QueueId> queues = seed % 3 == 0 ? List.of(new QueueId("team-a"), new QueueId("team-b")) : List.of();
+        List<QueueId> queues = seed % 3 == 0 ? QUEUES : List.of();
         return seed % 2 == 0
                 ? RandomHistory.grouped(seed, ClusterModel.KINDS, PRODUCTS, queues)
                 : RandomHistory.grouped(seed, ClusterModel.ALIKE, List.of(), queues);
@@ -49,15 +53,41 @@ class GroupHistoriesTest {
 
     @Seeds(80)
     void noRoleIsTakenUnderItsFloor(long seed) {
+        List<QueueId> queues = seed % 3 == 0 ? QUEUES : List.of();
         RandomHistory history = seed % 2 == 0
-                ? RandomHistory.inRoles(seed, ClusterModel.KINDS, PRODUCTS)
-                : RandomHistory.inRoles(seed, ClusterModel.ALIKE, List.of());
+                ? RandomHistory.inRoles(seed, ClusterModel.KINDS, PRODUCTS, queues)
+                : RandomHistory.inRoles(seed, ClusterModel.ALIKE, List.of(), queues);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
         history.log().forEach(checker::take);
 
         assertThat(checker.verdict(history.decisions(), List.of()).violations())
                 .extracting(Violation::rule)
-                .doesNotContain("role floor", "group", "floor", "kind", "one owner", "bind before release", "replay");
+                .doesNotContain(
+                        "role floor", "group", "floor", "quota", "kind", "one owner", "bind before release", "replay");
+    }
+
+    /** Otherwise the rules about quotas would have nothing to judge where replicas have several units. */
+    @Test
+    void replicasOfSeveralUnitsAreGivenAndAskedFor() {
+        List<String> texts = new ArrayList<>();
+        for (long seed = 1; seed <= 200; seed++) {
+            RandomHistory history = seed % 2 == 0
+                    ? RandomHistory.grouped(seed, ClusterModel.ALIKE, List.of(), QUEUES)
+                    : RandomHistory.inRoles(seed, ClusterModel.ALIKE, List.of(), QUEUES);
+            for (Decision decision : history.decisions()) {
+                boolean isTaken = decision.reason().is(ReasonCode.QUOTA)
+                        && decision.action().asIdle().isPresent();
+                if (isTaken) {
+                    boolean isGroup =
+                            !decision.action().asIdle().orElseThrow().replicas().isEmpty();
+                    texts.add((isGroup ? "gives a group: " : "") + decision.reason().text());
+                }
+            }
+        }
+
+        assertThat(texts)
+                .anyMatch(text -> text.startsWith("gives a group: ") && text.contains(" is short of "))
+                .anyMatch(text -> text.contains(" is short of 1 x "));
     }
 
     @Seeds(40)

@@ -196,8 +196,8 @@ final class RandomHistory {
     }
 
     /** The same where each request needs replicas of two roles. */
-    static RandomHistory inRoles(long seed, ClusterModel model, List<String> products) {
-        RandomHistory history = new RandomHistory(seed, model, products, false, List.of(), false, true);
+    static RandomHistory inRoles(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
+        RandomHistory history = new RandomHistory(seed, model, products, false, queues, false, true);
         history.roles = true;
         history.story.actuator("one", Abilities.USUAL);
         return history.told();

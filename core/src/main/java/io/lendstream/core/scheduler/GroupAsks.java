@@ -6,6 +6,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,8 @@ final class GroupAsks {
     private final Policy policy;
     private final SchedulerSettings settings;
     private final InferencePool pool;
+    /** The use of quotas once what is decided and promised is done; empty until it is needed. */
+    private Optional<QueueLedger> kept = Optional.empty();
 
     /**
      * What a service lacks.
@@ -52,9 +55,9 @@ final class GroupAsks {
     /**
      * Frees units for the services that lack replicas.
      *
-     * @param kept how many of the units that are about to be free are for other services
+     * @param others how many of the units that are about to be free are for other services
      */
-    void run(int kept) {
+    void run(int others) {
         if (!builder.entities().startsGroups()) {
             return;
         }
@@ -62,7 +65,7 @@ final class GroupAsks {
             Optional<ClusterQueue> queue =
                     builder.entities().queueOf(new Tenant.Service(service.spec().service()));
             if (mayAsk(service) && queue.isPresent()) {
-                ask(service, queue.get(), kept);
+                ask(service, queue.get(), others);
             }
         }
     }
@@ -114,17 +117,19 @@ final class GroupAsks {
         return all;
     }
 
-    private void ask(ServiceState service, ClusterQueue queue, int kept) {
+    private void ask(ServiceState service, ClusterQueue queue, int others) {
         Lack lack = lack(service);
         if (!lack.isAny()) {
             return;
         }
-        QuotaGivers givers = new QuotaGivers(builder, settings, service, queue);
+        QueueLedger ledger = kept.orElseGet(() -> new QuotaGuard(builder).kept());
+        kept = Optional.of(ledger);
+        QuotaGivers givers = new QuotaGivers(builder, settings, service, queue, ledger);
         if (givers.candidates().isEmpty()) {
             return;
         }
         GroupUnits units = new GroupUnits(builder, policy, settings);
-        units.keep(kept);
+        units.keep(others);
         lack.promised().forEach(units::take);
         UnitSearch search = units.search(service, lack.roles());
         units.addLoans(service, search);
@@ -138,6 +143,7 @@ final class GroupAsks {
         if (found.isEmpty()) {
             return;
         }
+        kept = Optional.empty();
         givers.stop(GroupReasons.shapes(found));
         for (RoleSupply role : roles) {
             if (!role.waits().isEmpty()) {

@@ -41,7 +41,7 @@ final class QuotaGivers {
     private final AbilityGuard abilities;
     private final ServiceState service;
     private final ClusterQueue queue;
-    /** The use of quotas once all releases are reported and all promises are kept, with what is given here. */
+    /** The use of quotas, which follows what is given here. */
     private final QueueLedger kept;
 
     private final Map<ServiceId, WarmReplicas> warm = new HashMap<>();
@@ -49,15 +49,26 @@ final class QuotaGivers {
     private final List<WarmReplica> candidates = new ArrayList<>();
     private final List<WarmReplica> given = new ArrayList<>();
 
-    /** @param service the service that asks, of a queue */
-    QuotaGivers(StepBuilder builder, SchedulerSettings settings, ServiceState service, ClusterQueue queue) {
+    /**
+     * @param service the service that asks, of a queue
+     * @param kept the use of quotas once all releases are reported and all promises are kept; it is changed
+     */
+    QuotaGivers(
+            StepBuilder builder,
+            SchedulerSettings settings,
+            ServiceState service,
+            ClusterQueue queue,
+            QueueLedger kept) {
         this.builder = builder;
         this.settings = settings;
         this.guard = new QuotaGuard(builder);
         this.abilities = new AbilityGuard(builder);
         this.service = service;
         this.queue = queue;
-        this.kept = guard.kept();
+        this.kept = kept;
+        if (kept.uses(queue.queue()).stream().noneMatch(use -> use.isNominalWith(1))) {
+            return;
+        }
         for (ServiceState other : builder.services().values()) {
             builder.entities()
                     .queueOf(new Tenant.Service(other.spec().service()))
@@ -85,7 +96,8 @@ final class QuotaGivers {
         warm.put(name, replicas);
         queues.put(name, theirs);
         for (WarmReplica replica : replicas.all()) {
-            if (!replica.isSleeping() && isUsable(replica) && isOfOneQuota(theirs, replica.first().kind())) {
+            boolean mayMove = isOfOneQuota(theirs, replica.first().kind()) && areNominal(List.of(replica.first()));
+            if (mayMove && !replica.isSleeping() && isUsable(replica)) {
                 candidates.add(replica);
             }
         }
@@ -141,7 +153,8 @@ final class QuotaGivers {
     }
 
     /**
-     * Gives replicas of several units until so many units are gained, or no more may be; returns these units.
+     * Gives replicas of several units, and all others of services with shapes, until so many units are gained, or no
+     * more may be; returns these units.
      *
      * @param helps whether the service that asks can use a unit
      */
@@ -149,8 +162,9 @@ final class QuotaGivers {
         int gained = 0;
         for (WarmReplica replica : candidates) {
             int theirs = helping(replica, helps).size();
-            boolean isOne = replica.group().isPresent() && theirs > 0 && areNominal(List.of(replica.first()));
-            if (isOne && gained < most && give(replica)) {
+            boolean isAsked = replica.group().isPresent()
+                    || builder.services().require(replica.service()).spec().hasGroups();
+            if (isAsked && theirs > 0 && gained < most && give(replica)) {
                 gained += theirs;
             }
         }

@@ -65,7 +65,7 @@ final class ReplicaAsks {
                     builder.entities().queueOf(new Tenant.Service(service.spec().service()));
             if (missing > covered && queue.isPresent()) {
                 int left = ask(service, queue.get(), missing - covered);
-                if (left > 0 && !builder.clusterIndex().gpus().groups().isEmpty()) {
+                if (left > 0 && haveGroups()) {
                     askForGroups(service, queue.get(), left);
                 }
             }
@@ -118,7 +118,8 @@ final class ReplicaAsks {
         for (ServiceState other : builder.services().values()) {
             Optional<ClusterQueue> theirs =
                     builder.entities().queueOf(new Tenant.Service(other.spec().service()));
-            if (left > 0 && theirs.isPresent() && QuotaGivers.isAskedBy(queue, theirs.get())) {
+            boolean isAsked = left > 0 && !other.spec().hasGroups();
+            if (isAsked && theirs.isPresent() && QuotaGivers.isAskedBy(queue, theirs.get())) {
                 List<GpuId> given = given(kept, service, other, left);
                 left -= given.size();
                 if (!given.isEmpty()) {
@@ -129,16 +130,21 @@ final class ReplicaAsks {
         return left;
     }
 
+    /** Whether services declare shapes, or have replicas in shapes that they do not declare any more. */
+    private boolean haveGroups() {
+        return builder.entities().startsGroups()
+                || !builder.clusterIndex().gpus().groups().isEmpty();
+    }
+
     /** Asks for replicas of several units, each of which gives as many units as the service can use. */
     private void askForGroups(ServiceState service, ClusterQueue queue, int replicas) {
-        QuotaGivers givers = new QuotaGivers(builder, settings, service, queue);
+        QuotaGivers givers = new QuotaGivers(builder, settings, service, queue, ledger.orElseGet(guard::kept));
         List<GpuState> gained = givers.giveGroups(unit -> pool.fits(service, unit), replicas);
         if (gained.isEmpty()) {
             return;
         }
         givers.stop(Reason.counted(gained.size(), "replica"));
         gained.forEach(unit -> promise(service, unit.gpuId()));
-        ledger = Optional.empty();
     }
 
     private void promise(ServiceState service, GpuId unit) {
@@ -146,7 +152,7 @@ final class ReplicaAsks {
         builder.promises().add(unit, tenant, new ReplicaChanges(builder, settings).promisedUntil());
     }
 
-    /** Replicas that a service gives, and counts them for the other. */
+    /** Replicas that a service without shapes gives, and counts them for the other. */
     private List<GpuId> given(QueueLedger kept, ServiceState service, ServiceState other, int most) {
         List<GpuState> running = new ArrayList<>();
         int warm = 0;
@@ -179,7 +185,9 @@ final class ReplicaAsks {
 
     /** Whether a replica of a service is warm, on a kind that the service uses. */
     private static boolean countsInFloor(ServiceState service, GpuState unit) {
-        return !unit.owner().isBinding() && service.spec().uses(unit.kind());
+        return !unit.owner().isBinding()
+                && unit.part().isEmpty()
+                && service.spec().uses(unit.kind());
     }
 
     /** Whether a unit moves from beyond a nominal quota into another one of the same kind. */

@@ -164,7 +164,7 @@ final class UnitSearch {
         return onNodes;
     }
 
-    /** The domain of the topology that all nodes of a replica share with a node; the same for all nodes if they need not. */
+    /** The domain of a node that all nodes of a replica have to share; the same for all nodes if they need not. */
     String domain(ReplicaShape shape, NodeId node) {
         TopologyLevel level = shape.within().orElse(TopologyLevel.UNKNOWN);
         return level == TopologyLevel.UNKNOWN

@@ -150,7 +150,7 @@ class GroupAsksTest {
         assertThat(units(story, "llm")).isEqualTo(4);
     }
 
-    /** The second replica starts: it is not whole, and a part of it helps nobody. */
+    /** The second replica starts: it is not whole, and a part of it helps no service. */
     @Test
     void aReplicaThatIsNotWholeYetIsNotGiven() {
         Scenario story = teams(nodes("deepboot", 4), 2, 2);
@@ -292,6 +292,37 @@ class GroupAsksTest {
         assertThat(units(story, "chat")).isEqualTo(2);
         assertThat(units(story, "llm")).isEqualTo(2);
         assertThat(story.count("protected")).isZero();
+    }
+
+    @Test
+    void replicasOfOneGpuAreGivenBeforeThoseOfSeveral() {
+        Scenario story = teams(nodes("deepboot", 4), 1, 3);
+        grouped(story, "llm", 0, "team-b", PAIR).rate("llm", 15).settled();
+        story.service("code", 0, "team-b").rate("code", 15).settled();
+        assertThat(units(story, "llm") + units(story, "code")).isEqualTo(4);
+
+        story.service("chat", 0, "team-a").rate("chat", 5).settled();
+
+        assertThat(units(story, "chat")).isEqualTo(1);
+        assertThat(units(story, "code")).isEqualTo(1);
+        assertThat(units(story, "llm")).isEqualTo(2);
+    }
+
+    /** They answer its load until its floor serves in the shape that it declares now. */
+    @Test
+    void replicasOfOneGpuOfAServiceThatDeclaresShapesNowKeepItsFloor() {
+        Scenario story = teams(nodes("deepboot", 4), 2, 2);
+        story.service("llm", 2, "team-b").settled().rate("llm", 33).settled();
+        assertThat(units(story, "llm")).isEqualTo(4);
+        grouped(story, "llm", 2, "team-b", PAIR);
+
+        story.service("chat", 0, "team-a").rate("chat", 15);
+        assertThat(taken(story)).isEmpty();
+        story.settled();
+
+        assertThat(taken(story)).isEmpty();
+        assertThat(units(story, "chat")).isZero();
+        assertThat(story.verdict().violations()).isEmpty();
     }
 
     /** Each role keeps its floor: only the role with more gives. */

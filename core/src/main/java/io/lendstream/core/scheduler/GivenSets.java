@@ -4,14 +4,12 @@ import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
-import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.WarmReplica;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -106,8 +104,8 @@ final class GivenSets {
 
     /** Kinds of units that the service may have, or that are given, by the place in which the shape prefers them. */
     private SortedMap<Integer, List<Optional<KindId>>> kinds(ReplicaShape shape, Predicate<GpuState> allowed) {
-        Set<Optional<KindId>> all =
-                new TreeSet<>(Comparator.comparing(kind -> kind.map(KindId::value).orElse("")));
+        Set<Optional<KindId>> all = new TreeSet<>(
+                Comparator.comparing(kind -> kind.map(KindId::value).orElse("")));
         search.onNodes(allowed).values().forEach(there -> there.forEach(unit -> all.add(unit.kind())));
         for (WarmReplica replica : givers.candidates()) {
             all.add(replica.first().kind());
@@ -166,8 +164,7 @@ final class GivenSets {
     }
 
     /** The units of one node; those of replicas that are given come first, because they are stopped whole. */
-    private Optional<Part> part(
-            ReplicaShape shape, NodeId node, List<GpuState> anyway, Predicate<GpuState> usable) {
+    private Optional<Part> part(ReplicaShape shape, NodeId node, List<GpuState> anyway, Predicate<GpuState> usable) {
         List<GpuState> mine = new ArrayList<>();
         givers.given().forEach(replica -> mine.addAll(helping(replica, node, usable)));
         int lacking = shape.gpusPerNode() - anyway.size() - mine.size();

@@ -5,7 +5,6 @@ import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.Policy;
-import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
@@ -82,8 +81,8 @@ final class GroupAsks {
         List<UnitSet> waiting = new ArrayList<>();
         List<GpuId> promised = builder.promises().units(service.spec().service());
         if (!promised.isEmpty()) {
-            UnitSearch search =
-                    new UnitSearch(settings.model().topology(), node -> builder.nodes().get(node), Set.of());
+            UnitSearch search = new UnitSearch(
+                    settings.model().topology(), node -> builder.nodes().get(node), Set.of());
             for (GpuId id : promised) {
                 builder.gpus().get(id).ifPresent(unit -> search.add(unit, UnitSearch.Source.COMING));
             }
@@ -135,9 +134,7 @@ final class GroupAsks {
         units.addLoans(service, search);
         GivenSets sets = new GivenSets(builder, service, units, search, givers);
         List<RoleSupply> roles = supply(
-                lack.roles(),
-                (need, shape) -> sets.find(shape, unit -> units.isFor(need, shape, unit)),
-                search::take);
+                lack.roles(), (need, shape) -> sets.find(shape, unit -> units.isFor(need, shape, unit)), search::take);
         List<UnitSet> found = new ArrayList<>();
         roles.forEach(role -> found.addAll(role.waits()));
         if (found.isEmpty()) {

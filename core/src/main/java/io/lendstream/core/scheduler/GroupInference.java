@@ -110,7 +110,8 @@ final class GroupInference {
     }
 
     /** The needs of the roles of a service, which count the replicas that work or start. */
-    static List<GroupNeed> active(StepBuilder builder, Policy policy, SchedulerSettings settings, ServiceState service) {
+    static List<GroupNeed> active(
+            StepBuilder builder, Policy policy, SchedulerSettings settings, ServiceState service) {
         List<ReplicaGroup> groups =
                 ReplicaGroup.of(builder.clusterIndex(), service.spec().service());
         List<GroupNeed> roles = GroupNeed.of(builder, policy, settings, service, groups);

@@ -264,10 +264,14 @@ final class QuotaGivers {
                         of,
                         loses.inWords());
         Map<String, Double> numbers = Map.of(
-                "stopped", (double) units.size(),
-                "replicas", (double) theirs.size(),
-                "nominal", loses.nominal(),
-                "used", loses.used());
+                "stopped",
+                (double) units.size(),
+                "replicas",
+                (double) theirs.size(),
+                "nominal",
+                loses.nominal(),
+                "used",
+                loses.used());
         new ReplicaChanges(builder, settings)
                 .stop(
                         name,

@@ -65,7 +65,8 @@ class GroupAsksTest {
     }
 
     private static Scenario grouped(Scenario story, String name, int floor, String queue, ReplicaShape... shapes) {
-        return story.tell(story.serviceRecord(name, floor).inShapes(List.of(shapes)).in(new QueueId(queue)));
+        return story.tell(
+                story.serviceRecord(name, floor).inShapes(List.of(shapes)).in(new QueueId(queue)));
     }
 
     private static long units(Scenario story, String service) {
@@ -172,7 +173,11 @@ class GroupAsksTest {
 
     /** Four replicas of "chat" use all GPUs of one node or of several. */
     private static Scenario fourSingles(Scenario story, int floor, double a, double b) {
-        teams(story, a, b).service("chat", floor, "team-a").settled().rate("chat", 33).settled();
+        teams(story, a, b)
+                .service("chat", floor, "team-a")
+                .settled()
+                .rate("chat", 33)
+                .settled();
         assertThat(units(story, "chat")).isEqualTo(4);
         return story;
     }
@@ -450,7 +455,8 @@ class GroupAsksTest {
         int nominal = 1 + random.nextInt(count * size);
         int needed = 1 + random.nextInt(4);
         String policy = List.of("deepboot", "lendstream", "tiresias").get(random.nextInt(3));
-        Scenario story = nodes(policy, IntStream.range(0, count).map(any -> size).toArray());
+        Scenario story =
+                nodes(policy, IntStream.range(0, count).map(any -> size).toArray());
         teams(story, nominal, (double) count * size - nominal);
         ReplicaShape theirs = ReplicaShape.of("small", small, 1, 10, ofSeconds(8));
         grouped(story, "borrower", 0, "team-b", theirs)
@@ -460,7 +466,9 @@ class GroupAsksTest {
 
         ReplicaShape mine = ReplicaShape.of("mine", gpus, wide, 20, ofSeconds(8));
         int before = story.decisions().size();
-        grouped(story, "owner", 0, "team-a", mine).rate("owner", 17 * needed - 1).settled();
+        grouped(story, "owner", 0, "team-a", mine)
+                .rate("owner", 17 * needed - 1)
+                .settled();
 
         int places = wide == 1 ? count * (size / gpus) : count / 2 * (size / gpus);
         int whole = Math.min(needed, Math.min(nominal / mine.units(), places));

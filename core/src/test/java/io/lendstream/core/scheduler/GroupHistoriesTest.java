@@ -80,7 +80,8 @@ class GroupHistoriesTest {
                 if (isTaken) {
                     boolean isGroup =
                             !decision.action().asIdle().orElseThrow().replicas().isEmpty();
-                    texts.add((isGroup ? "gives a group: " : "") + decision.reason().text());
+                    texts.add((isGroup ? "gives a group: " : "")
+                            + decision.reason().text());
                 }
             }
         }

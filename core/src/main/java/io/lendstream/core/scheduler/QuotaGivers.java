@@ -114,8 +114,11 @@ final class QuotaGivers {
 
     /** Whether a kind counts in quotas of both queues that lend to each other. */
     private boolean isOfOneQuota(QueueId theirs, Optional<KindId> kind) {
+        Optional<QuotaUse> gains = use(kind);
         Optional<QuotaUse> loses = kept.use(theirs, kind);
-        return use(kind).isPresent() && use(kind).map(QuotaUse::kind).equals(loses.map(QuotaUse::kind));
+        return gains.isPresent()
+                && loses.isPresent()
+                && gains.get().kind().equals(loses.get().kind());
     }
 
     /** Replicas that might be given, in the order in which they are asked for. */

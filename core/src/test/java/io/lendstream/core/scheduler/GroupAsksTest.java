@@ -474,7 +474,7 @@ class GroupAsksTest {
         int whole = Math.min(needed, Math.min(nominal / mine.units(), places));
         assertThat(units(story, "owner")).isGreaterThanOrEqualTo((long) whole * mine.units());
         assertThat(units(story, "owner")).isLessThanOrEqualTo(nominal).matches(all -> all % mine.units() == 0);
-        assertThat(units(story, "borrower")).isEqualTo(count * size - units(story, "owner"));
+        assertThat(units(story, "borrower")).isEqualTo((long) count * size - units(story, "owner"));
         story.decisions().subList(before, story.decisions().size()).stream()
                 .filter(decision -> decision.reason().is(ReasonCode.QUOTA))
                 .forEach(decision -> assertThat(Duration.between(decision.at(), decision.deadline()))

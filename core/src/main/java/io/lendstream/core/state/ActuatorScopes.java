@@ -157,7 +157,7 @@ public final class ActuatorScopes {
                 : Optional.empty();
     }
 
-    /** Whether no tenant can start on a node: two actuators claim it, or its driver does not choose where one starts. */
+    /** Whether no tenant can start on a node: two actuators claim it, or its driver does not choose where. */
     public boolean isClosed(NodeId node) {
         return isDisputed(node) || !abilities(node).choosesNodes();
     }

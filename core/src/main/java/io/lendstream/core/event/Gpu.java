@@ -114,4 +114,10 @@ public record Gpu(
         return kind().flatMap(mig ->
                 mig.profile(profile).map(instance -> (double) instance.computeSlices() / mig.computeSlices()));
     }
+
+    /** An instance in GPUs: its compute slices, or its memory if its profile is not known. */
+    public double share(GpuInstance instance) {
+        double byMemory = memoryBytes > 0 ? (double) instance.memoryBytes() / memoryBytes : 1;
+        return computeShare(instance.profile()).orElse(Math.min(1, byMemory));
+    }
 }

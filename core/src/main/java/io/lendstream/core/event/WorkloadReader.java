@@ -3,7 +3,7 @@ package io.lendstream.core.event;
 /** Handles events about services and jobs, and ignores all others. */
 public abstract class WorkloadReader implements Event.Cases<Runnable> {
     @Override
-    public final Runnable node(Node node) {
+    public Runnable node(Node node) {
         return () -> {};
     }
 

@@ -1,6 +1,7 @@
 package io.lendstream.core.simulated;
 
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.NodeStatus;
@@ -8,26 +9,42 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.mig.MigPlace;
+import io.lendstream.core.mig.MigProfile;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 
 /** The nodes of a layout: their GPUs, and what they report beside them. */
 final class LayoutNodes {
+    private static final long GIB = 1L << 30;
+
     private LayoutNodes() {}
 
-    /** The GPUs of each node, by product. */
+    /** The whole GPUs of each node, by product. */
     static List<Map<SimulatedGpu, Integer>> gpus(SimulatedNodes.Layout layout) {
         List<Map<SimulatedGpu, Integer>> gpus = new ArrayList<>();
         for (SimulatedGroup group : byNode(layout)) {
-            gpus.add(group.gpus());
+            gpus.add(group.wholeGpus());
         }
         return gpus;
+    }
+
+    /** The products of all GPUs, also of those that are cut. */
+    static Set<SimulatedGpu> allProducts(SimulatedNodes.Layout layout) {
+        Set<SimulatedGpu> products = EnumSet.noneOf(SimulatedGpu.class);
+        for (SimulatedGroup group : byNode(layout)) {
+            products.addAll(group.gpus().keySet());
+        }
+        return products;
     }
 
     /** What each node is like. */
@@ -97,10 +114,33 @@ final class LayoutNodes {
         List<Gpu> gpus = new ArrayList<>();
         for (Map.Entry<SimulatedGpu, Integer> product : group.gpus().entrySet()) {
             for (int i = 0; i < product.getValue(); i++) {
-                gpus.add(product.getKey().gpu(gpuId(domain, node, gpus.size()), gpus.size()));
+                Gpu gpu = product.getKey().gpu(gpuId(domain, node, gpus.size()), gpus.size());
+                gpus.add(cut(gpu, group.cuts().getOrDefault(product.getKey(), List.of())));
             }
         }
         return gpus;
+    }
+
+    /** A GPU with these MIG instances; whole if there are none. */
+    static Gpu cut(Gpu gpu, List<MigPlace> places) {
+        return places.isEmpty()
+                ? gpu.uncut()
+                : gpu.cutInto(places.stream()
+                        .map(place -> instance(gpu.gpuId(), place))
+                        .toList());
+    }
+
+    private static GpuInstance instance(GpuId gpu, MigPlace place) {
+        MigProfile profile = place.profile();
+        int size = profile.memorySlices();
+        String id = "%s/%d:%d".formatted(gpu, place.start(), size);
+        return new GpuInstance(
+                new GpuId(id),
+                profile.name(),
+                place.start(),
+                size,
+                Math.round(profile.memoryGib().orElseThrow() * GIB),
+                Optional.of("MIG-" + UUID.nameUUIDFromBytes(id.getBytes(StandardCharsets.UTF_8))));
     }
 
     private static GpuId gpuId(DomainId domain, NodeId node, int index) {

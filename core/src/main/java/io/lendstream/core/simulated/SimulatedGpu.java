@@ -4,6 +4,7 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.mig.MigGpu;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
@@ -41,6 +42,11 @@ public enum SimulatedGpu {
     /** The kind of such GPUs. */
     public KindId kind() {
         return GpuKinds.PLAIN.of(gpu(new GpuId("any"), 0));
+    }
+
+    /** The ways to cut such a GPU into MIG instances; empty if it cannot be cut. */
+    public Optional<MigGpu> mig() {
+        return MigGpu.ofProduct(product, (long) gib << 30);
     }
 
     /** One such GPU. */

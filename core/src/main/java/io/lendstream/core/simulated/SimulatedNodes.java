@@ -5,7 +5,6 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
-import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
@@ -17,9 +16,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigPlace;
-import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.state.Lease;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -32,7 +29,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.UUID;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -42,9 +38,6 @@ import java.util.stream.Stream;
  * sleeps.
  */
 public final class SimulatedNodes {
-    private static final long GIB = 1L << 30;
-    private static final MigGpu KIND = MigGpu.named("A100-80GB").orElseThrow();
-
     private static final int MOST_EARLY = 256;
 
     private final Layout layout;
@@ -153,12 +146,17 @@ public final class SimulatedNodes {
                     domain, SimulatedGroup.nodes(others), most, trainingNodes, 0, seed, Map.of(), topology, others);
         }
 
-        /** The GPUs of each node, by product. */
+        /** The GPUs of each node that are not cut into MIG instances, by product. */
         public List<Map<SimulatedGpu, Integer>> gpusByNode() {
             return LayoutNodes.gpus(this);
         }
 
-        /** The GPUs of each product on the first nodes. */
+        /** The products of all GPUs, also of those that are cut into MIG instances. */
+        public Set<SimulatedGpu> products() {
+            return LayoutNodes.allProducts(this);
+        }
+
+        /** The GPUs of each product on the first nodes that are not cut into MIG instances. */
         public Map<SimulatedGpu, Integer> gpusOfKinds(int firstNodes) {
             Map<SimulatedGpu, Integer> counts = new EnumMap<>(SimulatedGpu.class);
             gpusByNode()
@@ -167,7 +165,7 @@ public final class SimulatedNodes {
             return counts;
         }
 
-        /** The GPUs of the first nodes. */
+        /** The GPUs of the first nodes that are not cut into MIG instances. */
         public int gpusOf(int firstNodes) {
             return gpusOfKinds(firstNodes).values().stream()
                     .mapToInt(gpus -> gpus)
@@ -279,27 +277,15 @@ public final class SimulatedNodes {
         return changed;
     }
 
-    private static Gpu cut(Gpu gpu, List<String> places) {
-        List<GpuInstance> instances = places.stream()
-                .map(place -> MigPlace.parse(KIND, place)
-                        .orElseThrow(() ->
-                                new IllegalArgumentException("%s has no place %s".formatted(KIND.model(), place))))
-                .map(place -> instance(gpu.gpuId(), place))
-                .toList();
-        return places.isEmpty() ? gpu.uncut() : gpu.cutInto(instances);
-    }
-
-    private static GpuInstance instance(GpuId gpu, MigPlace place) {
-        MigProfile profile = place.profile();
-        int size = profile.memorySlices();
-        String id = "%s/%d:%d".formatted(gpu, place.start(), size);
-        return new GpuInstance(
-                new GpuId(id),
-                profile.name(),
-                place.start(),
-                size,
-                Math.round(profile.memoryGib().orElseThrow() * GIB),
-                Optional.of("MIG-" + UUID.nameUUIDFromBytes(id.getBytes(StandardCharsets.UTF_8))));
+    private static Gpu cut(Gpu gpu, List<String> texts) {
+        MigGpu kind = gpu.kind().orElseThrow(() -> new IllegalArgumentException(gpu.model() + " has no MIG instances"));
+        return LayoutNodes.cut(
+                gpu,
+                texts.stream()
+                        .map(text -> MigPlace.parse(kind, text)
+                                .orElseThrow(() -> new IllegalArgumentException(
+                                        "%s has no place %s".formatted(kind.model(), text))))
+                        .toList());
     }
 
     /** Learns who uses a GPU from what the actuator did. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
@@ -18,6 +19,8 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
@@ -25,6 +28,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class SimulatedNodesTest {
@@ -212,6 +216,60 @@ class SimulatedNodesTest {
         assertThat(layout.labels().domain(inventory.get(0), TopologyLevel.RACK)).isEqualTo("r1");
         assertThat(layout.labels().domain(inventory.get(1), TopologyLevel.RACK)).isEqualTo("node node-01");
         assertThat(layout.labels().nvlinkDomain()).isEmpty();
+    }
+
+    @Test
+    void aNodeHasMigInstancesBesideWholeGpus() {
+        MigGpu a100 = SimulatedGpu.A100.mig().orElseThrow();
+        List<MigPlace> cut = Stream.of("3g.40gb@4", "1g.10gb@0")
+                .map(place -> MigPlace.parse(a100, place).orElseThrow())
+                .toList();
+        SimulatedGroup group = new SimulatedGroup(
+                1,
+                Map.of(SimulatedGpu.A100, 1, SimulatedGpu.T4, 2),
+                Map.of(),
+                SimulatedHost.NONE,
+                Map.of(SimulatedGpu.A100, cut));
+        SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 1, 1, 0, 0).withGroups(List.of(group));
+        Node node =
+                new SimulatedNodes(layout, START, PERIOD, "boot").inventory().get(0);
+
+        assertThat(layout.gpusPerNode()).isEqualTo(3);
+        assertThat(layout.gpusByNode()).as("whole ones").containsExactly(Map.of(SimulatedGpu.T4, 2));
+        assertThat(layout.products()).containsExactly(SimulatedGpu.A100, SimulatedGpu.T4);
+        assertThat(node.gpus()).extracting(Gpu::migEnabled).containsExactly(true, false, false);
+        Gpu gpu = node.gpus().get(0);
+        assertThat(gpu.instances())
+                .extracting(instance -> "%s %s %.1f"
+                        .formatted(
+                                instance.gpuId()
+                                        .value()
+                                        .substring(gpu.gpuId().value().length()),
+                                instance.profile(),
+                                7 * gpu.share(instance)))
+                .containsExactly("/4:4 3g.40gb 3.0", "/0:1 1g.10gb 1.0");
+    }
+
+    @Test
+    void cutsThatNoGpuHasAreRefused() {
+        MigPlace place = MigPlace.parse(SimulatedGpu.A100.mig().orElseThrow(), "3g.40gb@4")
+                .orElseThrow();
+
+        assertThatThrownBy(() -> cut(SimulatedGpu.T4, List.of(place)))
+                .hasMessage("nodes with {A100=1, T4=1} have no T4 with the MIG instances [3g.40gb@4]");
+        assertThatThrownBy(() -> cut(SimulatedGpu.A100, List.of(place, place)))
+                .hasMessageContaining("have no A100 with the MIG instances [3g.40gb@4, 3g.40gb@4]");
+        assertThatThrownBy(() -> cut(SimulatedGpu.H100, List.of(place))).hasMessageContaining("have no H100");
+        assertThatThrownBy(() -> cut(SimulatedGpu.A100, List.of())).hasMessageContaining("have no A100");
+    }
+
+    private static SimulatedGroup cut(SimulatedGpu product, List<MigPlace> places) {
+        return new SimulatedGroup(
+                1,
+                Map.of(SimulatedGpu.A100, 1, SimulatedGpu.T4, 1),
+                Map.of(),
+                SimulatedHost.NONE,
+                Map.of(product, places));
     }
 
     @Test

@@ -37,8 +37,12 @@ record AllocatedJob(TrainingTask task, GpuPlaces places, Allocation allocation) 
         return gain / iteration;
     }
 
-    /** A synchronised step, as long as on the slowest kind of its GPUs. */
+    /** A synchronised step, as long as on the slowest of its GPUs. */
     StepTime step() {
+        return stepOnWholeGpus().fasterBy(places.pace(allocation.gpus()));
+    }
+
+    private StepTime stepOnWholeGpus() {
         GpusByNode placement = placement();
         StepTime step = task.truth().stepTime(placement, allocation.localBatch());
         return task.speeds().isEmpty()

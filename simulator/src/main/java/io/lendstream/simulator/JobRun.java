@@ -61,7 +61,7 @@ final class JobRun {
     /** @param meter what the time of GPUs is added to */
     JobRun(TrainingTask task, GpuPlaces places, GpuMeter meter, WorldSettings settings, Instant origin) {
         this.task = task;
-        this.units = new JobUnits(task.job(), places.kinds());
+        this.units = new JobUnits(task.job(), places);
         this.truth = task.truth();
         this.crashesAt = task.fate().crashesAt().map(share -> share * truth.totalProgress());
         this.places = places;
@@ -328,11 +328,11 @@ final class JobRun {
             return;
         }
         if (!isOver()) {
-            gpuSeconds += units.size() * (end - clock);
+            gpuSeconds += units.gpus() * (end - clock);
             if (phase == JobPhase.RUNNING) {
-                meter.computing(allocation.gpus().size(), clock, end);
+                meter.computing(places.gpus(allocation.gpus()), clock, end);
             } else if (phase == JobPhase.RESCALING) {
-                meter.rescaling(units.size(), clock, end);
+                meter.rescaling(units.gpus(), clock, end);
             }
         }
         if (phase == JobPhase.RUNNING) {

@@ -7,7 +7,6 @@ import io.lendstream.core.id.KindId;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -23,13 +22,13 @@ final class JobUnits {
     /** Those that came up; followed for gangs only. */
     private final Set<GpuId> up = new HashSet<>();
 
-    private final Map<GpuId, KindId> kinds;
+    private final GpuPlaces places;
     private final TreeSet<KindId> used = new TreeSet<>();
 
-    /** @param kinds of all GPUs */
-    JobUnits(TrainingJob job, Map<GpuId, KindId> kinds) {
+    /** @param places of all GPUs */
+    JobUnits(TrainingJob job, GpuPlaces places) {
         this.job = job;
-        this.kinds = kinds;
+        this.places = places;
     }
 
     /** The kinds of the GPUs that it has or had. */
@@ -41,13 +40,14 @@ final class JobUnits {
         return held;
     }
 
-    int size() {
-        return held.size();
+    /** How many GPUs it has; a MIG instance is a part of one. */
+    double gpus() {
+        return places.gpus(held);
     }
 
     void gain(Collection<GpuId> gpus) {
         held.addAll(gpus);
-        gpus.forEach(gpu -> Optional.ofNullable(kinds.get(gpu)).ifPresent(used::add));
+        gpus.forEach(gpu -> Optional.ofNullable(places.kinds().get(gpu)).ifPresent(used::add));
     }
 
     void cameUp(Collection<GpuId> gpus) {

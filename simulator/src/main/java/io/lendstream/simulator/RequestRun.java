@@ -33,6 +33,7 @@ final class RequestRun extends ServiceRun {
 
     private final List<Request> requests;
     private final int concurrency;
+    private final GpuPlaces places;
     private final GpuMeter meter;
     private final Instant origin;
     private final Deque<Waiting> queue = new ArrayDeque<>();
@@ -92,6 +93,7 @@ final class RequestRun extends ServiceRun {
         }
         this.requests = requests;
         this.concurrency = service.replicaConcurrency().orElse(1);
+        this.places = places;
         this.meter = meter;
         this.origin = start;
         this.clock = start;
@@ -251,7 +253,10 @@ final class RequestRun extends ServiceRun {
         completions++;
         Request request = done.request();
         done.on().ifPresent(gpu -> busy.merge(gpu, -1, Integer::sum));
-        meter.computing(1.0 / concurrency, offset(done.begins()), offset(done.completes()));
+        meter.computing(
+                done.on().map(places::share).orElse(1.0) / concurrency,
+                offset(done.begins()),
+                offset(done.completes()));
         latencySeconds.add(seconds(Duration.between(request.at(), done.completes())));
         answered.add(new RequestResult(
                 request.name(),

@@ -45,6 +45,8 @@ abstract class ServiceRun {
     private Instant reportedTo;
     /** Requests per second of replicas that are not alike. */
     private double mixedPerSecond;
+    /** Whether a replica takes requests on a MIG instance. */
+    private boolean usesInstances;
 
     ServiceRun(InferenceService service, WorldSettings settings, GpuPlaces places, Instant start) {
         this.declared = service;
@@ -86,14 +88,14 @@ abstract class ServiceRun {
 
     /** Whether all its replicas answer the same. */
     final boolean areAlike() {
-        return service.takesKindsAsAlike() && !service.hasGroups();
+        return service.takesKindsAsAlike() && !service.hasGroups() && !usesInstances;
     }
 
-    /** Requests per second of one replica; the mean if they are not alike. */
+    /** Requests per second of one replica on a whole GPU; the mean if they are not alike. */
     final double replicaPerSecond() {
         return areAlike() || available.isEmpty() || mixedPerSecond == 0
                 ? service.replicaCapacityPerSecond()
-                : mixedPerSecond / replicas();
+                : mixedPerSecond / places.gpus(available);
     }
 
     /** How much faster a replica is there than its service declares for a replica. */
@@ -105,10 +107,11 @@ abstract class ServiceRun {
         if (shape.isPresent()) {
             return shape.get().likelyCapacityOn(kind, declared) / declared;
         }
-        return service.likelyCapacityOn(kind) / service.replicaCapacityPerSecond();
+        return places.share(gpu) * service.likelyCapacityOn(kind) / declared;
     }
 
     private void sumUp() {
+        usesInstances = places.gpus(available) < available.size();
         if (areAlike()) {
             return;
         }

@@ -7,14 +7,11 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.JobChange;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.DueKey;
@@ -45,9 +42,7 @@ public final class World {
 
     private final Workload workload;
     private final WorldSettings settings;
-    private final Map<GpuId, NodeId> nodes = new HashMap<>();
-    private final Map<GpuId, KindId> kinds = new HashMap<>();
-    private final Map<GpuId, Pool> pools = new HashMap<>();
+    private final GpuPlaces places = new GpuPlaces();
     private final GpuMeter meter;
     private final TreeMap<ServiceId, ServiceRun> services = new TreeMap<>();
     private final TreeMap<JobId, JobRun> active = new TreeMap<>();
@@ -84,7 +79,6 @@ public final class World {
 
     private ServiceRun run(ServiceLoad load) {
         Instant start = workload.start();
-        GpuPlaces places = new GpuPlaces(nodes, kinds);
         if (load.demand() instanceof Demand.Requests some) {
             return new RequestRun(load.service(), some.requests(), settings, places, meter, start);
         }
@@ -141,7 +135,7 @@ public final class World {
         while (submitted < workload.tasks().size()
                 && !workload.tasks().get(submitted).job().submittedAt().isAfter(to)) {
             TrainingTask task = workload.tasks().get(submitted++);
-            JobRun run = new JobRun(task, new GpuPlaces(nodes, kinds), meter, settings, workload.start());
+            JobRun run = new JobRun(task, places, meter, settings, workload.start());
             jobs.put(task.job().job(), run);
             active.put(task.job().job(), run);
             reschedule(run);
@@ -185,29 +179,15 @@ public final class World {
 
     /** Learns of a node, and takes in the reports that came before it. */
     public void onNode(Node node) {
-        node.gpus().forEach(gpu -> {
-            KindId kind = GpuKinds.PLAIN.of(gpu);
-            place(gpu.gpuId(), kind, node);
-            gpu.instances().forEach(instance -> place(instance.gpuId(), kind, node));
-        });
+        places.learn(node);
         List<ActuationReport> waiting = List.copyOf(ofUnknownGpus);
         ofUnknownGpus.clear();
         waiting.forEach(this::onReport);
     }
 
-    private void place(GpuId gpu, KindId kind, Node node) {
-        nodes.put(gpu, node.nodeId());
-        kinds.put(gpu, kind);
-        pools.put(gpu, node.pool());
-    }
-
     /** A node is gone, and with it all that ran on it, until it is announced again. */
     public void onNodeLost(NodeId node, Instant at) {
-        List<GpuId> gone = nodes.entrySet().stream()
-                .filter(entry -> entry.getValue().equals(node))
-                .map(Map.Entry::getKey)
-                .sorted()
-                .toList();
+        List<GpuId> gone = places.on(node);
         gone.forEach(gpu -> unlend(gpu, at));
         services.values().forEach(service -> service.gone(gone, at));
         active.values().forEach(job -> {
@@ -230,7 +210,7 @@ public final class World {
         if (report.tenant().isEmpty()) {
             return;
         }
-        if (!ofUnknownGpus.isEmpty() || !nodes.keySet().containsAll(report.gpus())) {
+        if (!ofUnknownGpus.isEmpty() || !places.nodes().keySet().containsAll(report.gpus())) {
             ofUnknownGpus.add(report);
             return;
         }
@@ -320,13 +300,17 @@ public final class World {
     }
 
     private void lend(GpuId gpu, Instant at) {
-        if (pools.get(gpu) == Pool.INFERENCE) {
+        if (places.isInference(gpu)) {
             lentSince.putIfAbsent(gpu, at);
         }
     }
 
     private void unlend(GpuId gpu, Instant at) {
-        Optional.ofNullable(lentSince.remove(gpu)).ifPresent(since -> lentGpuSeconds += seconds(since, at));
+        Optional.ofNullable(lentSince.remove(gpu)).ifPresent(since -> lentGpuSeconds += gpuSeconds(gpu, since, at));
+    }
+
+    private double gpuSeconds(GpuId gpu, Instant from, Instant to) {
+        return places.share(gpu) * seconds(from, to);
     }
 
     /** Whether all jobs are over, all requests answered, and the last series of rates at its end. */
@@ -369,20 +353,21 @@ public final class World {
                 .flatMap(service -> service.requests().stream())
                 .sorted(Comparator.comparing(RequestResult::completed).thenComparing(RequestResult::name))
                 .toList();
-        double stillLent =
-                lentSince.values().stream().mapToDouble(at -> seconds(at, now)).sum();
+        double stillLent = lentSince.entrySet().stream()
+                .mapToDouble(loan -> gpuSeconds(loan.getKey(), loan.getValue(), now))
+                .sum();
         return new WorldResults(
                 workload.start(),
                 now,
                 jobResults,
                 requests,
                 services.values().stream().map(ServiceRun::result).toList(),
-                nodes.size(),
+                places.gpus(),
                 meter.computing(),
                 Math.min(meter.measureUntil(), seconds(workload.start(), now)),
                 lentGpuSeconds + stillLent,
                 meter.rescaling(),
-                PlacedGpu.all(new GpuPlaces(nodes, kinds), pools));
+                PlacedGpu.all(places));
     }
 
     private static double seconds(Instant from, Instant to) {

@@ -8,6 +8,7 @@ import java.util.List;
  *
  * @param now up to when
  * @param requests single answered requests, by completion; services of which only rates are known have none
+ * @param gpus how many there are; MIG instances count as their shares of GPUs, here and in all GPU time
  * @param computingGpuSeconds GPU time in which jobs trained or replicas computed, until {@code measuredUntilSeconds}
  * @param measuredUntilSeconds from the start to the last training arrival, or to the end where no job arrives
  * @param places the units there were, by node; empty where they have no names
@@ -18,7 +19,7 @@ public record WorldResults(
         List<JobResult> jobs,
         List<RequestResult> requests,
         List<ServiceResult> services,
-        int gpus,
+        double gpus,
         double computingGpuSeconds,
         double measuredUntilSeconds,
         double lentGpuSeconds,

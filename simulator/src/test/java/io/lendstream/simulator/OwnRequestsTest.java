@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -35,7 +34,7 @@ class OwnRequestsTest {
                     Duration.ofSeconds(8)),
             new Demand.Rates(START, Duration.ofMinutes(1), Collections.nCopies(10, 5.0), 0, 0.05),
             WorldSettings.of(1),
-            new GpuPlaces(Map.of(), Map.of()),
+            new GpuPlaces(),
             new GpuMeter(1000),
             START,
             END);

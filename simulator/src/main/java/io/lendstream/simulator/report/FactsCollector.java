@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Node;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
@@ -199,6 +200,11 @@ public final class FactsCollector {
 
     /** Takes what the report has a use for. */
     private final class EventReader extends WorkloadReader {
+        @Override
+        public Runnable node(Node node) {
+            return () -> owners.learn(node);
+        }
+
         @Override
         public Runnable service(InferenceService service) {
             return () -> take(service);

@@ -1,5 +1,7 @@
 package io.lendstream.simulator.report;
 
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.Node;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.simulator.report.Bins.Bin;
@@ -21,6 +23,9 @@ final class OwnersWatch {
     private final Function<ServiceId, Optional<ServiceWatch>> watches;
     private final Map<OwnerGroup, Steps> groups = new EnumMap<>(OwnerGroup.class);
     private final Map<GpuId, Held> holdings = new HashMap<>();
+    /** MIG instances as shares of their GPUs. */
+    private final Map<GpuId, Double> shares = new HashMap<>();
+
     private Instant ownersAt = Instant.MIN;
 
     /** @param watches of the services whose replicas are shown */
@@ -28,8 +33,19 @@ final class OwnersWatch {
         this.watches = watches;
     }
 
-    /** How a GPU is held. */
-    private record Held(OwnerGroup group, Optional<ServiceId> service) {}
+    /**
+     * How a unit is held.
+     *
+     * @param gpus the unit in GPUs
+     */
+    private record Held(OwnerGroup group, Optional<ServiceId> service, double gpus) {}
+
+    /** Learns which units are MIG instances. Until then, one counts as a GPU. */
+    void learn(Node node) {
+        for (Gpu gpu : node.gpus()) {
+            gpu.instances().forEach(instance -> shares.put(instance.gpuId(), gpu.share(instance)));
+        }
+    }
 
     void hold(GpuId gpu, Optional<OwnerGroup> group, Optional<ServiceId> service, Instant at) {
         if (groups.isEmpty()) {
@@ -42,15 +58,16 @@ final class OwnersWatch {
         Optional<Held> before = Optional.ofNullable(holdings.remove(gpu));
         boolean same = before.map(Held::group).equals(group)
                 && before.flatMap(Held::service).equals(service);
+        double gpus = same ? before.map(Held::gpus).orElse(1.0) : shares.getOrDefault(gpu, 1.0);
         if (!same) {
             before.ifPresent(held -> {
-                steps(held.group()).add(ownersAt, -1);
+                steps(held.group()).add(ownersAt, -held.gpus());
                 held.service().flatMap(watches).ifPresent(watch -> watch.replicas(ownersAt, -1));
             });
-            group.ifPresent(each -> steps(each).add(ownersAt, 1));
+            group.ifPresent(each -> steps(each).add(ownersAt, gpus));
             service.flatMap(watches).ifPresent(watch -> watch.replicas(ownersAt, 1));
         }
-        group.ifPresent(each -> holdings.put(gpu, new Held(each, service)));
+        group.ifPresent(each -> holdings.put(gpu, new Held(each, service, gpus)));
     }
 
     private Steps steps(OwnerGroup group) {

@@ -53,10 +53,10 @@ final class KindOptions {
 
     @Option(
             names = "--lend",
-            paramLabel = "gpu|node|group[:LABEL]",
+            paramLabel = "slice|gpu|node|group[:LABEL]",
             defaultValue = LoanSize.DEFAULT,
             description = {
-                "The least that is lent and taken back: a GPU, all GPUs of a node, or all GPUs of a group of nodes.",
+                "The least that is lent and taken back: a MIG instance (mig in nodeGroups), a GPU, all GPUs of a node, or all GPUs of a group of nodes.",
                 "A group has all inference nodes, or those with one value of a label: group:rack, group:nvlink-domain, or a label of nodeGroups.",
                 "Default: ${DEFAULT-VALUE}."
             })
@@ -122,7 +122,7 @@ final class KindOptions {
                 throw UserError.badUsage("--units is '%s', but must be driver or device-plugin.".formatted(units));
         };
         Abilities picks = choice.withSuspend(suspend);
-        return size().of(picks);
+        return size().of(picks, groups.haveInstances());
     }
 
     private LoanSize size() {
@@ -138,7 +138,7 @@ final class KindOptions {
         if (!groups.groups().isEmpty()) {
             parameters.add(new RunFacts.Parameter("groups of nodes", groups.inWords()));
         }
-        if (abilities().lendsBundles()) {
+        if (!abilities().lendsSlices()) {
             parameters.add(new RunFacts.Parameter("lend", lend));
         }
         if (!abilities().choosesUnits()) {

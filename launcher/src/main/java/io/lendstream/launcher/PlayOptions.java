@@ -245,8 +245,7 @@ final class PlayOptions {
                 workload,
                 domain,
                 ownSeed,
-                scene -> scene.onNodesOf(
-                        layout(domain, ownSeed).gpusOfKinds(nodes).keySet()));
+                scene -> scene.onNodesOf(layout(domain, ownSeed).products()));
     }
 
     private Workload load(String workload, String domain, long ownSeed, UnaryOperator<Scene> onNodes) {

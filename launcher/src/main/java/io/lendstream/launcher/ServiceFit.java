@@ -6,6 +6,7 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedGroup;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.launcher.cli.UserError;
 import java.util.ArrayList;
@@ -22,8 +23,11 @@ import java.util.TreeSet;
 final class ServiceFit {
     /** How many nodes of inference have so many GPUs of each product. */
     private final Map<SimulatedGpu, SortedMap<Integer, Integer>> nodes = new EnumMap<>(SimulatedGpu.class);
+    /** Whether other GPUs are cut into MIG instances. */
+    private final boolean hasInstances;
 
     ServiceFit(SimulatedNodes.Layout layout) {
+        hasInstances = SimulatedGroup.haveInstances(layout.groups());
         layout.gpusByNode()
                 .subList(layout.trainingNodes(), layout.nodes())
                 .forEach(node -> node.forEach((product, gpus) ->
@@ -32,6 +36,7 @@ final class ServiceFit {
 
     void check(InferenceService service) {
         if (service.hardware().shapes().isEmpty()) {
+            checkWhole(service);
             return;
         }
         for (ReplicaRole role : service.hardware().roles()) {
@@ -52,6 +57,16 @@ final class ServiceFit {
                                         String.join(", ", needs),
                                         inferenceNodes()));
             }
+        }
+    }
+
+    /** Replicas get MIG instances only by measured times of batches, which no replayed service reports. */
+    private void checkWhole(InferenceService service) {
+        boolean fits = nodes.keySet().stream().anyMatch(product -> service.uses(Optional.of(product.kind())));
+        if (hasInstances && !fits) {
+            throw UserError.badUsage(
+                    "service %s never has a replica: replayed services run on whole GPUs, and inference has %s that it may use beside GPUs that are cut into MIG instances (mig); add a node of inference, or leave mig out for a kind."
+                            .formatted(service.service(), nodes.isEmpty() ? "none" : "none of a kind"));
         }
     }
 

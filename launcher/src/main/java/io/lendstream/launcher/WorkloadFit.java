@@ -8,6 +8,7 @@ import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedGroup;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QuotaUse;
@@ -122,13 +123,16 @@ final class WorkloadFit {
         int needed = job.leastSize();
         if (needed > most) {
             throw UserError.badUsage(
-                    "job %s needs %s%s, but training has %d at most with lending %s; change %s, or give it more nodes (%s)."
+                    "job %s needs %s%s, but training has %d at most with lending %s%s; change %s, or give it more nodes (%s)."
                             .formatted(
                                     job.job(),
                                     Reason.counted(needed, "GPU"),
                                     ofOneKind(job),
                                     most,
                                     lends ? "on" : "off",
+                                    SimulatedGroup.haveInstances(layout.groups())
+                                            ? ", without GPUs that are cut into MIG instances (mig)"
+                                            : "",
                                     fields(job),
                                     MORE_NODES));
         }

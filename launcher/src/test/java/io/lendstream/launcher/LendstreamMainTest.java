@@ -269,7 +269,7 @@ class LendstreamMainTest {
                         line -> assertThat(line).isEqualTo("--lending is 'maybe', but must be on, off or both."),
                         line -> assertThat(line)
                                 .isEqualTo(
-                                        "--lend is 'rack', but must be gpu, node, group (all nodes of inference together), or group:LABEL, where LABEL is rack, nvlink-domain or a label of nodeGroups."),
+                                        "--lend is 'rack', but must be slice (also a MIG instance), gpu, node, group (all nodes of inference together), or group:LABEL, where LABEL is rack, nvlink-domain or a label of nodeGroups."),
                         line -> assertThat(line)
                                 .isEqualTo("--units is 'kubelet', but must be driver or device-plugin."),
                         line -> assertThat(line)

@@ -471,7 +471,62 @@ class ReplayCommandTest {
                         "--lend is 'group:nvlink-domain', but no node has the label lendstream.io/nvlink-domain; give it with --nodes-per-nvlink-domain, or nvlinkDomain in nodeGroups.");
         assertThat(refused(arguments, "--lend", "group:zone"))
                 .contains("no node has the label zone; give it with labels in nodeGroups of the section cluster.");
-        assertThat(refused(arguments, "--lend", "slice")).contains("--lend is 'slice', but must be gpu, node, group");
+        assertThat(refused(arguments, "--lend", "rack"))
+                .contains("--lend is 'rack', but must be slice (also a MIG instance), gpu, node, group");
+    }
+
+    @Test
+    void aWorkloadInYamlHasMigInstancesThatSmallJobsBorrow() throws IOException {
+        list = Files.writeString(directory.resolve("cut.yaml"), """
+                cluster:
+                  nodeGroups:
+                  - {nodes: 1, gpus: {A100: 1}, pool: training}
+                  - {nodes: 1, gpus: {A100: 1}, pool: inference, mig: {A100: [3g.40gb, 3g.40gb]}}
+                jobs:
+                - {job: a, submitSeconds: 0, gpus: 1, runSeconds: 2400}
+                - {job: b, submitSeconds: 10, gpus: 1, runSeconds: 300, sliceMemoryGib: 30}
+                """);
+
+        double slice = gpuHoursLent("--references", "on");
+        assertThat(out.toString()).contains("every promise was kept", "no-lending, lending off");
+        assertThat(report())
+                .contains("1 node with 1 A100; 1 node with 1 A100 of 3g.40gb@0 3g.40gb@4")
+                .doesNotContain("<th>lend</th>");
+        assertThat(slice).as("3 of 7 compute slices for 700 s").isBetween(0.083, 0.09);
+
+        assertThat(gpuHoursLent("--lend", "gpu")).isZero();
+        assertThat(report()).contains("<th>lend</th><td>gpu</td>");
+        assertThat(gpuHoursLent("--lend", "slice")).isEqualTo(slice);
+    }
+
+    /** Replays a list on its own nodes. */
+    private double gpuHoursLent(String option, String value) throws IOException {
+        Path folder = directory.resolve("out");
+        String[] arguments = {
+            "replay",
+            "--workload",
+            list.toString(),
+            "--plots",
+            "off",
+            "--check",
+            "--out",
+            folder.toString(),
+            "--policy",
+            "deepboot",
+            option,
+            value
+        };
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .as(err.toString())
+                .isZero();
+        JsonNode runs =
+                new ObjectMapper().readTree(folder.resolve("summary.json").toFile());
+        for (JsonNode run : runs) {
+            if (run.path("role").asText("run").equals("run")) {
+                return run.get("gpuHoursLent").asDouble();
+            }
+        }
+        throw new AssertionError("no run in " + runs);
     }
 
     @Test

@@ -171,4 +171,40 @@ class WorkloadFitTest {
         checkGroups(job("gpus: 4, wholeNodes: true, kinds: A100"));
         checkGroups(service("tp8:8x1:20:90"));
     }
+
+    /** A whole T4 and A100 that are cut, for inference; training has a T4. */
+    private void checkCut(String sections, String gpus) throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n0,10\n60,20\n");
+        Path file = Files.writeString(
+                folder.resolve("cut.yaml"),
+                "cluster: {nodeGroups: [{nodes: 1, gpus: {T4: 1}, pool: training}, {nodes: 1, gpus: {%s}, pool: inference, mig: {A100: [7g.80gb]}}]}\n"
+                                .formatted(gpus)
+                        + sections.replace("|", "\n") + "\n");
+        SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 2, 1, 1, 1)
+                .withGroups(Workloads.cluster(file.toString())
+                        .orElseThrow()
+                        .groups()
+                        .groups());
+        new WorkloadFit(Workloads.load(file.toString(), Scene.of(DOMAIN, 1, 1, 1)), layout, true).check();
+    }
+
+    @Test
+    void gpusThatAreCutHoldNoJobAndNoReplica() throws IOException {
+        String service = service("").replace(", replicaShapes: ''", "");
+
+        assertThatThrownBy(() -> checkCut(job("gpus: 3"), "A100: 4, T4: 1"))
+                .hasMessageContaining(
+                        "job a needs 3 GPUs, but training has 2 at most with lending on, without GPUs that are cut into MIG instances (mig); change gpus");
+        assertThatThrownBy(() -> checkCut(job("gpus: 1, kinds: A100, sliceMemoryGib: 8"), "A100: 4, T4: 1"))
+                .hasMessageContaining("a needs 1 GPU of one kind that it may use (kinds: A100");
+        assertThatThrownBy(() -> checkCut(job("gpus: 2, topology: {node: required}"), "A100: 4, T4: 1"))
+                .hasMessageContaining("no node has more than 1");
+        assertThatThrownBy(() -> checkCut(service, "A100: 4"))
+                .hasMessage(
+                        "service llm never has a replica: replayed services run on whole GPUs, and inference has none that it may use beside GPUs that are cut into MIG instances (mig); add a node of inference, or leave mig out for a kind.");
+        assertThatThrownBy(() ->
+                        checkCut(service.replace("scale: 1", "scale: 1, kindCapacities: {A100: 10}"), "A100: 4, T4: 1"))
+                .hasMessageContaining("inference has none of a kind that it may use beside");
+        checkCut(job("gpus: 2, sliceMemoryGib: 8, elastic: true") + "|" + service, "A100: 4, T4: 1");
+    }
 }

@@ -68,7 +68,8 @@ final class JobListReader {
                     scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
                     row.whole("gpus", 1),
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
-            TrainingTask whole = ListedHosts.task(ListedShapes.task(ListedKinds.task(task, row, scene), row), row)
+            TrainingTask shaped = ListedShapes.task(ListedKinds.task(task, row, scene), row);
+            TrainingTask whole = ListedHosts.task(ListedKinds.onSlices(shaped, row), row)
                     .meeting(new JobOutcome(outcome(row), crash(row)));
             TrainingTask ranked = row.text("priority").isEmpty() ? whole : whole.ofPriority(row.whole("priority", 0));
             TrainingTask queued = ofClass(row.queue().map(ranked::in).orElse(ranked), row);

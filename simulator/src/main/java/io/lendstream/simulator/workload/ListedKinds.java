@@ -17,13 +17,15 @@ import java.util.stream.Collectors;
 
 /**
  * The columns of a job list about kinds of GPU: {@code kinds} that the job may use, {@code kindRatios}, how much faster
- * than in the list it is on a kind, and {@code memoryGib} of a replica. In a list of services {@code kindCapacities}
- * are the requests per second of a replica on the kinds that the service uses, preferred ones first, and
- * {@code kindWarmUps} its warm-ups there in seconds. Kinds are short names of products that can be simulated, or names
- * as leases have them, between semicolons.
+ * than in the list it is on a kind, {@code memoryGib} of a replica, and {@code sliceMemoryGib} of a MIG instance that
+ * is enough for one. In a list of services {@code kindCapacities} are the requests per second of a replica on the kinds
+ * that the service uses, preferred ones first, and {@code kindWarmUps} its warm-ups there in seconds. Kinds are short
+ * names of products that can be simulated, or names as leases have them, between semicolons.
  */
 final class ListedKinds {
-    static final List<String> OF_JOBS = List.of("kinds", "kindRatios", "memoryGib");
+    private static final String MEMORY = "memoryGib";
+    private static final String SLICE_MEMORY = "sliceMemoryGib";
+    static final List<String> OF_JOBS = List.of("kinds", "kindRatios", MEMORY, SLICE_MEMORY);
     static final List<String> OF_SERVICES = List.of("kindCapacities", "kindWarmUps");
 
     private static final double UNCERTAINTY = 0.2;
@@ -130,14 +132,35 @@ final class ListedKinds {
         throw row.bad(column, "names of kinds, several between semicolons, such as %s".formatted(SimulatedGpu.names()));
     }
 
+    /** The same job, which may borrow a MIG instance with the memory in its line. */
+    static TrainingTask onSlices(TrainingTask task, CsvRow row) {
+        Optional<Long> bytes = memory(row, SLICE_MEMORY);
+        if (bytes.isEmpty()) {
+            return task;
+        }
+        if (!task.job().startsOnOne()) {
+            throw row.bad(
+                    SLICE_MEMORY,
+                    "nothing, because the job cannot start on one GPU, and only such a job borrows a MIG instance; leave it out, or let the job start on one (gpus, minGpus, sizes, multipleOf, wholeNodes)");
+        }
+        if (memory(row).filter(least -> least > bytes.get()).isPresent()) {
+            throw row.bad(SLICE_MEMORY, "at least memoryGib, %s, or no such field".formatted(row.text(MEMORY)));
+        }
+        return task.with(task.job().onSlicesOf(bytes.get()));
+    }
+
     /** The memory of a replica, in bytes. */
     static Optional<Long> memory(CsvRow row) {
-        if (row.text("memoryGib").isEmpty()) {
+        return memory(row, MEMORY);
+    }
+
+    private static Optional<Long> memory(CsvRow row, String column) {
+        if (row.text(column).isEmpty()) {
             return Optional.empty();
         }
-        double gib = row.above("memoryGib", 0);
+        double gib = row.above(column, 0);
         if (gib > MOST_GIB) {
-            throw row.bad("memoryGib", "at most %.0f".formatted(MOST_GIB));
+            throw row.bad(column, "at most %.0f".formatted(MOST_GIB));
         }
         return Optional.of(Math.max(1, Math.round(gib * (1L << 30))));
     }

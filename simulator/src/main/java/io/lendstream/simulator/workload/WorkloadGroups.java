@@ -2,10 +2,16 @@ package io.lendstream.simulator.workload;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.mig.MigLayouts;
+import io.lendstream.core.mig.MigPlace;
+import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.simulated.SimulatedGpu;
 import io.lendstream.core.simulated.SimulatedGroup;
 import io.lendstream.core.simulated.SimulatedTopology;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,12 +35,18 @@ public record WorkloadGroups(List<SimulatedGroup> groups, Optional<Integer> trai
     private static final String RACK = "rack";
     private static final String NVLINK_DOMAIN = "nvlinkDomain";
     private static final String LABELS = "labels";
+    static final String MIG = "mig";
 
     static final ListColumns FIELDS = new ListColumns(
-            List.of(NODES, GPUS), List.of(POOL, RACK, NVLINK_DOMAIN, LABELS, "cpusPerNode", "hostGibPerNode"));
+            List.of(NODES, GPUS), List.of(POOL, RACK, NVLINK_DOMAIN, LABELS, "cpusPerNode", "hostGibPerNode", MIG));
 
     private static final int MOST_NODES = 100_000;
     private static final int MOST_GPUS = 64;
+    private static final String CUTTABLE = Arrays.stream(SimulatedGpu.values())
+            .filter(gpu -> gpu.mig().isPresent())
+            .map(SimulatedGpu::name)
+            .collect(Collectors.joining(", "));
+
     /** As Kubernetes has them, with a prefix or without. */
     private static final Pattern NAME =
             Pattern.compile("([a-z0-9][-a-z0-9.]{0,252}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
@@ -75,6 +87,11 @@ public record WorkloadGroups(List<SimulatedGroup> groups, Optional<Integer> trai
         return SimulatedGroup.labels(groups).contains(name);
     }
 
+    /** Whether some nodes have MIG instances. */
+    public boolean haveInstances() {
+        return SimulatedGroup.haveInstances(groups);
+    }
+
     /** Such as {@code 2 nodes with 4 A100, 2 T4 (lendstream.io/rack: r1); 1 node with 8 L4}. */
     public String inWords() {
         return groups.stream().map(WorkloadGroups::inWords).collect(Collectors.joining("; "));
@@ -82,7 +99,11 @@ public record WorkloadGroups(List<SimulatedGroup> groups, Optional<Integer> trai
 
     private static String inWords(SimulatedGroup group) {
         String gpus = group.gpus().entrySet().stream()
-                .map(product -> "%d %s".formatted(product.getValue(), product.getKey()))
+                .map(product -> "%d %s%s"
+                        .formatted(
+                                product.getValue(),
+                                product.getKey(),
+                                instances(group.cuts().getOrDefault(product.getKey(), List.of()))))
                 .collect(Collectors.joining(", "));
         String labels = group.labels().entrySet().stream()
                 .map(label -> "%s: %s".formatted(label.getKey(), label.getValue()))
@@ -90,6 +111,10 @@ public record WorkloadGroups(List<SimulatedGroup> groups, Optional<Integer> trai
         return "%s with %s%s"
                 .formatted(
                         Reason.counted(group.nodes(), "node"), gpus, labels.isEmpty() ? "" : " (%s)".formatted(labels));
+    }
+
+    private static String instances(List<MigPlace> cut) {
+        return cut.isEmpty() ? "" : cut.stream().map(MigPlace::toString).collect(Collectors.joining(" ", " of ", ""));
     }
 
     private static Pool pool(CsvRow row) {
@@ -105,7 +130,50 @@ public record WorkloadGroups(List<SimulatedGroup> groups, Optional<Integer> trai
         if (nodes > MOST_NODES) {
             throw row.bad(NODES, "a whole number from 1 to " + MOST_NODES);
         }
-        return new SimulatedGroup(nodes, gpus(row), labels(row), WorkloadCluster.host(row));
+        Map<SimulatedGpu, Integer> gpus = gpus(row);
+        return new SimulatedGroup(nodes, gpus, labels(row), WorkloadCluster.host(row), cuts(row, gpus));
+    }
+
+    /** The MIG instances of GPUs, which jobs of inference's nodes borrow; those of training would stay idle. */
+    private static Map<SimulatedGpu, List<MigPlace>> cuts(CsvRow row, Map<SimulatedGpu, Integer> gpus) {
+        Map<SimulatedGpu, List<MigPlace>> cuts = new EnumMap<>(SimulatedGpu.class);
+        row.pairs(MIG).forEach((name, profiles) -> {
+            Optional<SimulatedGpu> product = SimulatedGpu.named(name).filter(gpus::containsKey);
+            Optional<MigGpu> mig = product.flatMap(SimulatedGpu::mig);
+            if (product.isEmpty() || mig.isEmpty()) {
+                throw row.bad(
+                        MIG,
+                        "pairs such as {A100: [3g.40gb, 2g.20gb]} with kinds that gpus has and that can be cut: "
+                                + CUTTABLE);
+            }
+            if (row.text(POOL).isEmpty() || pool(row) != Pool.INFERENCE) {
+                throw row.bad(
+                        MIG, "no such field without pool: inference, because training's jobs run on whole GPUs only");
+            }
+            cuts.put(product.get(), places(row, product.get(), mig.get(), profiles));
+        });
+        return cuts;
+    }
+
+    private static List<MigPlace> places(CsvRow row, SimulatedGpu product, MigGpu mig, String text) {
+        List<MigProfile> profiles = new ArrayList<>();
+        for (String name : text.split(" ", -1)) {
+            profiles.add(mig.profile(name)
+                    .orElseThrow(() -> row.bad(
+                            MIG,
+                            "profiles of %s: %s"
+                                    .formatted(
+                                            product,
+                                            mig.profiles().stream()
+                                                    .map(MigProfile::name)
+                                                    .collect(Collectors.joining(", "))))));
+        }
+        return MigLayouts.of(mig).layouts(profiles).stream()
+                .findFirst()
+                .orElseThrow(() -> row.bad(
+                        MIG,
+                        "profiles that fit on one %s together: at most %d compute slices (the number before g) and %d memory slices in all, as NVIDIA places them"
+                                .formatted(product, mig.computeSlices(), mig.memorySlices())));
     }
 
     private static Map<SimulatedGpu, Integer> gpus(CsvRow row) {

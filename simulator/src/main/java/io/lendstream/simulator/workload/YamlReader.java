@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Reads a whole workload in YAML, with the sections {@code cluster}, {@code queues}, {@code jobs} and {@code services}.
@@ -25,7 +26,12 @@ final class YamlReader {
         sections.put(
                 CLUSTER,
                 new YamlSections.SectionFields(
-                        WorkloadCluster.FIELDS, true, Map.of(WorkloadCluster.NODE_GROUPS, WorkloadGroups.FIELDS)));
+                        WorkloadCluster.FIELDS,
+                        true,
+                        Map.of(
+                                WorkloadCluster.NODE_GROUPS,
+                                new YamlSections.SectionFields(WorkloadGroups.FIELDS, Set.of(WorkloadGroups.MIG))),
+                        Set.of()));
         sections.put(QUEUES, new YamlSections.SectionFields(QueueListReader.COLUMNS));
         sections.put(JOBS, new YamlSections.SectionFields(JobListReader.COLUMNS));
         sections.put(SERVICES, new YamlSections.SectionFields(RateServicesReader.COLUMNS));

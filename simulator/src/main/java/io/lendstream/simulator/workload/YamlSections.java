@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Reads the sections of a workload in YAML: items of fields, which the readers of lists take as rows. A list of values
@@ -32,11 +33,17 @@ final class YamlSections {
      *
      * @param isOne whether the section is one item, not a list of items
      * @param lists the fields that are lists of items themselves, with the fields of these
+     * @param pairsOfLists the fields with pairs of a name and a list of values, which become one between spaces
      */
-    record SectionFields(ListColumns names, boolean isOne, Map<String, ListColumns> lists) {
+    record SectionFields(ListColumns names, boolean isOne, Map<String, SectionFields> lists, Set<String> pairsOfLists) {
         /** A list of items. */
         SectionFields(ListColumns names) {
-            this(names, false, Map.of());
+            this(names, Set.of());
+        }
+
+        /** A list of items, some of whose fields have pairs with lists. */
+        SectionFields(ListColumns names, Set<String> pairsOfLists) {
+            this(names, false, Map.of(), pairsOfLists);
         }
     }
 
@@ -141,11 +148,11 @@ final class YamlSections {
             names.add(name);
             lines.add(line());
             parser.nextToken();
-            ListColumns list = fields.lists.get(name);
+            SectionFields list = fields.lists.get(name);
             if (list != null) {
-                rows.put(name, items(name, new SectionFields(list)));
+                rows.put(name, items(name, list));
             }
-            values.add(list == null ? value(name) : "");
+            values.add(list == null ? value(name, fields.pairsOfLists.contains(name)) : "");
         }
         for (String required : fields.names.required()) {
             if (!names.contains(required)) {
@@ -156,24 +163,34 @@ final class YamlSections {
         return new CsvRow(file, names, line, values, lines);
     }
 
-    /** A value as a list has it in a column. */
-    private String value(String field) throws IOException {
+    /**
+     * A value as a list has it in a column.
+     *
+     * @param hasLists whether its pairs may have lists
+     */
+    private String value(String field, boolean hasLists) throws IOException {
         List<String> parts = new ArrayList<>();
         if (parser.currentToken() == JsonToken.START_ARRAY) {
-            while (parser.nextToken() != JsonToken.END_ARRAY) {
-                parts.add(scalar(field));
-            }
-            return String.join(";", parts);
+            return list(field, ";");
         }
         if (parser.currentToken() == JsonToken.START_OBJECT) {
             while (parser.nextToken() != JsonToken.END_OBJECT) {
                 String key = parser.currentName();
                 parser.nextToken();
-                parts.add(key + ":" + scalar(field));
+                boolean isList = hasLists && parser.currentToken() == JsonToken.START_ARRAY;
+                parts.add(key + ":" + (isList ? list(field, " ") : scalar(field)));
             }
             return String.join(";", parts);
         }
         return parser.currentToken() == JsonToken.VALUE_NULL ? "" : scalar(field);
+    }
+
+    private String list(String field, String between) throws IOException {
+        List<String> parts = new ArrayList<>();
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            parts.add(scalar(field));
+        }
+        return String.join(between, parts);
     }
 
     private String scalar(String field) throws IOException {

@@ -67,7 +67,7 @@ class LendReplayTest {
         Replayed replayed = Replay.run(
                 workload,
                 ReplaySettings.of(policy, true, true, layout)
-                        .withAbilities(LoanSize.of(lend).orElseThrow().of(Abilities.USUAL)));
+                        .withAbilities(LoanSize.of(lend).orElseThrow().of(Abilities.USUAL, false)));
         assertThat(HistoryChecker.check(
                                 DOMAIN, replayed.log(), replayed.outcome().decisions(), replayed.leases())
                         .violations())

@@ -96,6 +96,9 @@ class DocumentedColumnsTest {
                 item.put(field.substring(0, field.indexOf(':')), field.substring(field.indexOf(' ') + 1));
             }
             item.putAll(line);
+            if (line.containsKey("sliceMemoryGib")) {
+                item.put("gpus", "1"); // other jobs may not have it
+            }
             Path csv = Files.writeString(
                     folder.resolve("list.csv"),
                     String.join(",", item.keySet()) + "\n" + String.join(",", item.values()) + "\n");

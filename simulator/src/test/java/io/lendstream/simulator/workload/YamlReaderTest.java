@@ -155,6 +155,26 @@ class YamlReaderTest {
                                 SimulatedHost.NONE));
     }
 
+    @Test
+    void theExampleOfInstancesIsReadWithTheirPlaces() throws IOException {
+        String page = Files.readString(PAGE);
+        String rest = page.substring(page.indexOf("## MIG instances"));
+        String fence = "```yaml\n";
+        int begin = rest.indexOf(fence) + fence.length();
+        Workload workload = read(rest.substring(begin, rest.indexOf("```", begin)));
+
+        WorkloadCluster cluster =
+                Workloads.cluster(folder.resolve("week.yaml").toString()).orElseThrow();
+
+        assertThat(cluster.lend()).contains("slice");
+        assertThat(cluster.groups().haveInstances()).isTrue();
+        assertThat(cluster.groups().inWords())
+                .isEqualTo("2 nodes with 4 A100; 2 nodes with 4 A100 of 3g.40gb@4 2g.20gb@0 1g.10gb@2 1g.10gb@3, 2 T4");
+        assertThat(workload.tasks())
+                .extracting(task -> task.job().sliceMemoryBytes())
+                .containsExactlyInAnyOrder(Optional.of(16L << 30), Optional.empty());
+    }
+
     /** In the texts a bar stands for a new line. */
     @ParameterizedTest
     @CsvSource(
@@ -176,7 +196,7 @@ class YamlReaderTest {
                 "cluster:|  nodes: 3|  cpusPerNode: 1.5; line 3, field cpusPerNode: found '1.5', expected a whole number of at least 0",
                 "cluster:|  hostGibPerNode: 2000000; line 2, field hostGibPerNode: found '2000000', expected a whole number of at most 1000000",
                 "cluster:|  nodes: 3|  trainingNodes: 4; line 3, field trainingNodes: found '4', expected a whole number from 1 to 3, the number of nodes",
-                "cluster:|  lend: racks; line 2, field lend: found 'racks', expected gpu, node, group (all nodes of inference together), or group:LABEL",
+                "cluster:|  lend: racks; line 2, field lend: found 'racks', expected slice (also a MIG instance), gpu, node, group (all nodes of inference together), or group:LABEL",
                 "cluster:|  nodeGroups: 3; line 2: section nodeGroups has no list of items, expected '- nodes: ...' for each",
                 "cluster:|  nodeGroups:|  - nodes: 2; line 3: no field 'gpus' in an item of section nodeGroups",
                 "cluster:|  nodeGroups:|  - {nodes: 0, gpus: {T4: 1}}; line 3, field nodes: found '0', expected a whole number of at least 1",
@@ -190,6 +210,19 @@ class YamlReaderTest {
                 "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, labels: {zone: a/b}}; line 3, field labels: found 'zone:a/b', expected pairs such as {example.com/zone: east} in the syntax of Kubernetes",
                 "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, rack: a, labels: {lendstream.io/rack: b}}; line 3, field rack: found 'a', expected nothing, because labels has lendstream.io/rack; leave one out",
                 "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, gpusPerNode: 4}; line 3: unknown field 'gpusPerNode' in section nodeGroups, expected nodes, gpus, pool, rack",
+                "cluster:|  nodeGroups:|  - nodes: 2|    gpus: {T4: 1}|    pool: inference|    mig: {T4: [1g.10gb]}; line 6, field mig: found 'T4:1g.10gb', expected pairs such as {A100: [3g.40gb, 2g.20gb]} with kinds that gpus has and that can be cut: A100, H100",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {A100: 1}, pool: inference, mig: {H100: [1g.10gb]}}; found 'H100:1g.10gb', expected pairs such as {A100: [3g.40gb, 2g.20gb]} with kinds that gpus has",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {A100: 1}, mig: {A100: [1g.10gb]}}; line 3, field mig: found 'A100:1g.10gb', expected no such field without pool: inference, because training's jobs run on whole GPUs only",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {A100: 1}, pool: training, mig: {A100: 1g.10gb}}; expected no such field without pool: inference",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {A100: 1}, pool: inference, mig: {A100: [3g.20gb]}}; found 'A100:3g.20gb', expected profiles of A100: 7g.80gb, 4g.40gb, 3g.40gb, 2g.20gb, 1g.20gb, 1g.10gb",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {A100: 1}, pool: inference, mig: {A100: [4g.40gb, 4g.40gb]}}; found 'A100:4g.40gb 4g.40gb', expected profiles that fit on one A100 together: at most 7 compute slices (the number before g) and 8 memory slices",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {A100: 1}, pool: inference, mig: {A100: []}}; found 'A100:', expected profiles of A100",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {A100: 1}, pool: inference, mig: 3g.40gb}; field mig: found '3g.40gb', expected NAME:VALUE between semicolons",
+                "cluster:|  nodeGroups:|  - {nodes: 2, gpus: {A100: [1]}}; field gpus is nested too deep",
+                "jobs:|- {job: a, submitSeconds: 0, gpus: 2, runSeconds: 60, sliceMemoryGib: 8}; line 2, field sliceMemoryGib: found '8', expected nothing, because the job cannot start on one GPU",
+                "jobs:|- {job: a, submitSeconds: 0, gpus: 1, runSeconds: 60, sliceMemoryGib: 0}; field sliceMemoryGib: found '0', expected a number above 0",
+                "jobs:|- {job: a, submitSeconds: 0, gpus: 1, runSeconds: 60, sliceMemoryGib: 1e6}; field sliceMemoryGib: found '1e6', expected at most 100000",
+                "jobs:|- {job: a, submitSeconds: 0, gpus: 1, runSeconds: 60, memoryGib: 10, sliceMemoryGib: 8}; field sliceMemoryGib: found '8', expected at least memoryGib, 10, or no such field",
                 "cluster:|  nodes: 2|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}}; line 2, field nodes: found '2', expected no such field beside nodeGroups, because its items have nodes",
                 "cluster:|  kinds: {T4: 2}|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}}; line 2, field kinds: found 'T4:2', expected no such field beside nodeGroups, because its items have gpus",
                 "cluster:|  trainingNodes: 2|  nodeGroups:|  - {nodes: 2, gpus: {T4: 1}, pool: training}; line 2, field trainingNodes: found '2', expected no such field beside nodeGroups, because its items have a pool",

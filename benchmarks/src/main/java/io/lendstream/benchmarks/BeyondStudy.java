@@ -68,6 +68,7 @@ final class BeyondStudy implements Bench {
      *
      * @param cold requests of a hundred that waited for a replica to start
      * @param waited requests of a hundred that waited for a GPU
+     * @param gpuHoursRescaling GPU hours of changes, without first starts
      */
     private record Figures(
             double jct,
@@ -93,7 +94,8 @@ final class BeyondStudy implements Bench {
                     100 * (1 - delays.upTo(0) / Math.max(1, delays.count())),
                     100 * requests.sloAttainment().orElse(1.0),
                     summary.jobs().restarts(),
-                    summary.gpuHoursRescaling(),
+                    summary.gpuHoursRescaling()
+                            - summary.gpuHoursFirstStarts().orElse(0),
                     summary.lending().gpuHours());
         }
     }

@@ -5,6 +5,7 @@ final class GpuMeter {
     private final double measureUntil;
     private double computing;
     private double rescaling;
+    private double starting;
 
     /** @param measureUntil in seconds since the start */
     GpuMeter(double measureUntil) {
@@ -18,8 +19,10 @@ final class GpuMeter {
         }
     }
 
-    void rescaling(double gpus, double from, double to) {
+    /** @param isFirst whether this is the first start of a job, which no policy can avoid */
+    void rescaling(double gpus, boolean isFirst, double from, double to) {
         rescaling += gpus * (to - from);
+        starting += isFirst ? gpus * (to - from) : 0;
     }
 
     double computing() {
@@ -28,6 +31,11 @@ final class GpuMeter {
 
     double rescaling() {
         return rescaling;
+    }
+
+    /** The part of {@link #rescaling} in which jobs started for the first time. */
+    double starting() {
+        return starting;
     }
 
     double measureUntil() {

@@ -332,7 +332,7 @@ final class JobRun {
             if (phase == JobPhase.RUNNING) {
                 meter.computing(places.gpus(allocation.gpus()), clock, end);
             } else if (phase == JobPhase.RESCALING) {
-                meter.rescaling(units.gpus(), clock, end);
+                meter.rescaling(units.gpus(), restarts == 0, clock, end);
             }
         }
         if (phase == JobPhase.RUNNING) {

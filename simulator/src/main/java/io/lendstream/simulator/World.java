@@ -29,6 +29,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
@@ -367,6 +368,7 @@ public final class World {
                 Math.min(meter.measureUntil(), seconds(workload.start(), now)),
                 lentGpuSeconds + stillLent,
                 meter.rescaling(),
+                OptionalDouble.of(meter.starting()),
                 PlacedGpu.all(places));
     }
 

@@ -2,6 +2,7 @@ package io.lendstream.simulator;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.OptionalDouble;
 
 /**
  * The results of a workload.
@@ -11,6 +12,8 @@ import java.util.List;
  * @param gpus how many there are; MIG instances count as their shares of GPUs, here and in all GPU time
  * @param computingGpuSeconds GPU time in which jobs trained or replicas computed, until {@code measuredUntilSeconds}
  * @param measuredUntilSeconds from the start to the last training arrival, or to the end where no job arrives
+ * @param rescalingGpuSeconds GPU time in which jobs start, or change their GPUs
+ * @param startingGpuSeconds the part of that in which jobs start for the first time; empty if it was not measured
  * @param places the units there were, by node; empty where they have no names
  */
 public record WorldResults(
@@ -24,6 +27,7 @@ public record WorldResults(
         double measuredUntilSeconds,
         double lentGpuSeconds,
         double rescalingGpuSeconds,
+        OptionalDouble startingGpuSeconds,
         List<PlacedGpu> places) {
     public WorldResults {
         jobs = List.copyOf(jobs);
@@ -55,6 +59,7 @@ public record WorldResults(
                 measuredUntilSeconds,
                 lentGpuSeconds,
                 rescalingGpuSeconds,
+                OptionalDouble.empty(),
                 List.of());
     }
 

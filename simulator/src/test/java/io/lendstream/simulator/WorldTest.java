@@ -257,6 +257,9 @@ class WorldTest {
         assertThat(result.started()).contains(at(10));
         assertThat(result.completed()).contains(at(130));
         assertThat(result.restarts()).isZero();
+        assertThat(world.results().rescalingGpuSeconds()).isPositive();
+        assertThat(world.results().startingGpuSeconds())
+                .hasValueCloseTo(world.results().rescalingGpuSeconds(), within(1e-6));
         assertThat(world.finished()).isTrue();
         assertThat(world.nextEventAt()).isEmpty();
     }
@@ -298,6 +301,7 @@ class WorldTest {
         assertThat(result.restarts()).isEqualTo(1);
         assertThat(result.gpuSeconds()).isCloseTo(40 + 40 * 2, within(1e-6));
         assertThat(world.results().rescalingGpuSeconds()).isCloseTo(20, within(1e-6));
+        assertThat(world.results().startingGpuSeconds()).hasValueCloseTo(0.0, within(1e-6));
     }
 
     private static TrainingTask gangOfAHundredSecondsOfWork() {

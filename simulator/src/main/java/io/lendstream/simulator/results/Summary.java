@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * did; quantiles interpolate linearly.
  *
  * @param complete whether the workload was played to its end
- * @param gpuHoursRescaling GPU hours that went into changes of the size of jobs
+ * @param gpuHoursRescaling GPU hours that went into starts of jobs and changes of their size
+ * @param gpuHoursFirstStarts the part of these that went into first starts; empty with published timing
  * @param queueWaits how long queues waited for their nominal quota, in seconds; empty without queues
  * @param waitsByQueue the same by queue
  */
@@ -39,6 +41,7 @@ public record Summary(
         Lending lending,
         double gpuUtilization,
         double gpuHoursRescaling,
+        OptionalDouble gpuHoursFirstStarts,
         Optional<Distribution> queueWaits,
         Map<String, Distribution> waitsByQueue,
         double wallSeconds) {
@@ -133,6 +136,7 @@ public record Summary(
                 lending(outcome),
                 results.gpuUtilization(),
                 results.rescalingGpuSeconds() / 3600,
+                hours(results.startingGpuSeconds()),
                 outcome.queueWaits(),
                 outcome.waitsByQueue(),
                 outcome.wallSeconds());
@@ -204,6 +208,10 @@ public record Summary(
         return jobs.completed() == 0 ? Optional.empty() : Optional.of(figure.applyAsDouble(jobs.jctSeconds()));
     }
 
+    private static OptionalDouble hours(OptionalDouble seconds) {
+        return seconds.isPresent() ? OptionalDouble.of(seconds.getAsDouble() / 3600) : seconds;
+    }
+
     /** The figures by their names in {@code summary.json}; null where there is none. */
     Map<String, @Nullable Object> fields() {
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
@@ -214,6 +222,7 @@ public record Summary(
         fields.put("releases", lending.releases());
         fields.put("gpuHoursLent", rounded(lending.gpuHours()));
         fields.put("gpuHoursRescaling", rounded(gpuHoursRescaling));
+        gpuHoursFirstStarts.ifPresent(hours -> fields.put("gpuHoursFirstStarts", rounded(hours)));
         queueWaits.ifPresent(waits -> {
             Map<String, Object> byQueue = new LinkedHashMap<>();
             waitsByQueue.forEach((queue, ofQueue) -> byQueue.put(queue, fields(ofQueue)));

@@ -38,6 +38,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -114,7 +115,9 @@ class ResultFilesTest {
                 1600,
                 400,
                 3600,
-                1800);
+                1800,
+                OptionalDouble.of(900),
+                List.of());
         Decision lend = new Decision(
                 new DecisionId(new DomainId("d"), 1, 7),
                 START.plusSeconds(60),
@@ -185,6 +188,7 @@ class ResultFilesTest {
         assertThat(run.at("/warnings/0/code").asText()).isEqualTo("slo-alarm");
         assertThat(run.get("gpuHoursLent").asDouble()).isEqualTo(1);
         assertThat(run.get("gpuHoursRescaling").asDouble()).isEqualTo(.5);
+        assertThat(run.get("gpuHoursFirstStarts").asDouble()).isEqualTo(.25);
         assertThat(run.get("wallSeconds").asDouble()).isEqualTo(2.25);
     }
 
@@ -310,6 +314,7 @@ class ResultFilesTest {
                 60,
                 0,
                 0,
+                OptionalDouble.empty(),
                 List.of(new PlacedGpu(new GpuId("g1"), new NodeId("n1"), small, Pool.TRAINING)));
 
         new ResultFiles(folder)

@@ -94,8 +94,7 @@ final class BeyondStudy implements Bench {
                     100 * (1 - delays.upTo(0) / Math.max(1, delays.count())),
                     100 * requests.sloAttainment().orElse(1.0),
                     summary.jobs().restarts(),
-                    summary.gpuHoursRescaling()
-                            - summary.gpuHoursFirstStarts().orElse(0),
+                    summary.gpuHoursRescaling() - summary.gpuHoursFirstStarts().orElse(0),
                     summary.lending().gpuHours());
         }
     }

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.ReplicaRole;
@@ -66,29 +67,31 @@ class GroupHistoriesTest {
                         "role floor", "group", "floor", "quota", "kind", "one owner", "bind before release", "replay");
     }
 
-    /** Otherwise the rules about quotas would have nothing to judge where replicas have several units. */
+    /**
+     * Otherwise the rules about quotas would have nothing to judge where replicas have several units. It is rare: of the
+     * first 200 histories these three have it.
+     */
     @Test
     void replicasOfSeveralUnitsAreGivenAndAskedFor() {
-        List<String> texts = new ArrayList<>();
-        for (long seed = 1; seed <= 200; seed++) {
+        boolean isGiven = false;
+        boolean isAsked = false;
+        for (long seed : List.of(100L, 116L, 155L)) {
             RandomHistory history = seed % 2 == 0
                     ? RandomHistory.grouped(seed, ClusterModel.ALIKE, List.of(), QUEUES)
                     : RandomHistory.inRoles(seed, ClusterModel.ALIKE, List.of(), QUEUES);
             for (Decision decision : history.decisions()) {
-                boolean isTaken = decision.reason().is(ReasonCode.QUOTA)
-                        && decision.action().asIdle().isPresent();
-                if (isTaken) {
-                    boolean isGroup =
-                            !decision.action().asIdle().orElseThrow().replicas().isEmpty();
-                    texts.add((isGroup ? "gives a group: " : "")
-                            + decision.reason().text());
-                }
+                Optional<Action.Idle> stop = decision.action()
+                        .asIdle()
+                        .filter(idle -> decision.reason().is(ReasonCode.QUOTA));
+                String text = decision.reason().text();
+                isGiven |=
+                        stop.filter(idle -> !idle.replicas().isEmpty()).isPresent() && text.contains(" is short of ");
+                isAsked |= stop.isPresent() && text.contains(" is short of 1 x ");
             }
         }
 
-        assertThat(texts)
-                .anyMatch(text -> text.startsWith("gives a group: ") && text.contains(" is short of "))
-                .anyMatch(text -> text.contains(" is short of 1 x "));
+        assertThat(isGiven).isTrue();
+        assertThat(isAsked).isTrue();
     }
 
     @Seeds(40)

@@ -140,17 +140,22 @@ class WorkloadFitTest {
 
     /** One node with two kinds and 32 CPUs, one with 8 T4 and no known CPUs; both are of one rack. */
     private void checkGroups(String sections) throws IOException {
+        checkNodes(
+                "{nodes: 1, gpus: {A100: 4, T4: 2}, rack: r1, cpusPerNode: 32}, {nodes: 1, gpus: {T4: 8}, rack: r1}",
+                sections,
+                Scene.of(DOMAIN, 1, 6, 8));
+    }
+
+    /** Checks a workload on two groups of nodes, the first of which is training's. */
+    private void checkNodes(String groups, String sections, Scene scene) throws IOException {
         Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n0,10\n60,20\n");
-        Path file = Files.writeString(
-                folder.resolve("groups.yaml"),
-                "cluster: {nodeGroups: [{nodes: 1, gpus: {A100: 4, T4: 2}, rack: r1, cpusPerNode: 32}, {nodes: 1, gpus: {T4: 8}, rack: r1}]}\n"
-                        + sections.replace("|", "\n") + "\n");
+        String file = Files.writeString(
+                        folder.resolve("groups.yaml"),
+                        "cluster: {nodeGroups: [%s]}\n%s\n".formatted(groups, sections.replace("|", "\n")))
+                .toString();
         SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 2, 1, 1, 1)
-                .withGroups(Workloads.cluster(file.toString())
-                        .orElseThrow()
-                        .groups()
-                        .groups());
-        new WorkloadFit(Workloads.load(file.toString(), Scene.of(DOMAIN, 1, 6, 8)), layout, true).check();
+                .withGroups(Workloads.cluster(file).orElseThrow().groups().groups());
+        new WorkloadFit(Workloads.load(file, scene), layout, true).check();
     }
 
     @Test
@@ -174,18 +179,11 @@ class WorkloadFitTest {
 
     /** A whole T4 and A100 that are cut, for inference; training has a T4. */
     private void checkCut(String sections, String gpus) throws IOException {
-        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n0,10\n60,20\n");
-        Path file = Files.writeString(
-                folder.resolve("cut.yaml"),
-                "cluster: {nodeGroups: [{nodes: 1, gpus: {T4: 1}, pool: training}, {nodes: 1, gpus: {%s}, pool: inference, mig: {A100: [7g.80gb]}}]}\n"
-                                .formatted(gpus)
-                        + sections.replace("|", "\n") + "\n");
-        SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 2, 1, 1, 1)
-                .withGroups(Workloads.cluster(file.toString())
-                        .orElseThrow()
-                        .groups()
-                        .groups());
-        new WorkloadFit(Workloads.load(file.toString(), Scene.of(DOMAIN, 1, 1, 1)), layout, true).check();
+        checkNodes(
+                "{nodes: 1, gpus: {T4: 1}, pool: training}, {nodes: 1, gpus: {%s}, pool: inference, mig: {A100: [7g.80gb]}}"
+                        .formatted(gpus),
+                sections,
+                Scene.of(DOMAIN, 1, 1, 1));
     }
 
     @Test

@@ -10,8 +10,10 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -28,6 +30,8 @@ final class GpuPlaces {
     private final Map<GpuId, Pool> pools = new HashMap<>();
     /** The shares of MIG instances. */
     private final Map<GpuId, Double> shares = new HashMap<>();
+    /** GPUs that are or were cut. Late reports name them too. */
+    private final Set<GpuId> cut = new HashSet<>();
     /** The units of each node, by its newest inventory. */
     private final Map<NodeId, List<GpuId>> present = new TreeMap<>();
 
@@ -51,6 +55,9 @@ final class GpuPlaces {
         List<GpuId> units = gpu.migEnabled()
                 ? gpu.instances().stream().map(GpuInstance::gpuId).toList()
                 : List.of(gpu.gpuId());
+        if (gpu.migEnabled()) {
+            cut.add(gpu.gpuId());
+        }
         for (GpuId unit : units) {
             nodes.put(unit, node.nodeId());
             kinds.put(unit, GpuKinds.PLAIN.of(gpu));
@@ -58,6 +65,11 @@ final class GpuPlaces {
         }
         gpu.instances().forEach(instance -> shares.put(instance.gpuId(), gpu.share(instance)));
         return units;
+    }
+
+    /** Whether nodes have or had all of these units and GPUs. */
+    boolean know(Collection<GpuId> gpus) {
+        return gpus.stream().allMatch(gpu -> nodes.containsKey(gpu) || cut.contains(gpu));
     }
 
     /** The node of every unit. */

@@ -211,7 +211,7 @@ public final class World {
         if (report.tenant().isEmpty()) {
             return;
         }
-        if (!ofUnknownGpus.isEmpty() || !places.nodes().keySet().containsAll(report.gpus())) {
+        if (!ofUnknownGpus.isEmpty() || !places.know(report.gpus())) {
             ofUnknownGpus.add(report);
             return;
         }

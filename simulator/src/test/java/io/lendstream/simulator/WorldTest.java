@@ -15,6 +15,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
@@ -278,6 +279,26 @@ class WorldTest {
         runUntil(world, 200);
 
         assertThat(world.results().jobs().get(0).completed()).contains(at(130));
+    }
+
+    /** For example of a release before the cut, which a load generator reads that started after it. */
+    @Test
+    void aLateReportAboutAGpuThatIsCutHoldsUpNoOther() {
+        World world = world(List.of(hundredSecondsOfWork(0)), List.of());
+        Gpu cut = Gpu.whole(new GpuId("cut"), 0, "NVIDIA A100-SXM4-80GB", 80L << 30)
+                .cutInto(List.of(new GpuInstance(new GpuId("cut/4:4"), "3g.40gb", 4, 4, 40L << 30, Optional.empty())));
+        world.onNode(
+                new Node(new NodeId("other"), DOMAIN, Pool.INFERENCE, "boot", START, NodeStatus.READY, List.of(cut)));
+        runUntil(world, 0);
+        Decision before = decide(world, 0, new Action.Idle(CHAT, List.of(cut.gpuId()), at(60)));
+        report(world, before, 0, Outcome.RELEASED, cut.gpuId());
+        Decision lend = decide(world, 0, new Action.Lend(JOB, List.of(G0), at(600), on(G0)));
+        report(world, lend, 0, Outcome.ACCEPTED, G0);
+        report(world, lend, 0, Outcome.APPLIED, G0);
+
+        runUntil(world, 200);
+
+        assertThat(world.results().jobs().get(0).completed()).contains(at(100));
     }
 
     @Test

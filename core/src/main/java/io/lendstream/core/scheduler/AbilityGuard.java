@@ -70,7 +70,8 @@ final class AbilityGuard {
                 .filter(actuator -> !actuator.abilities().choosesNodes())
                 .map(actuator -> new AbilityRefusal(
                         Abilities.AT_BIND,
-                        "actuator %s does not choose the node where a tenant starts".formatted(actuator.actuator())));
+                        "actuator %s does not choose the node where a tenant starts (atBind nothing), so nothing starts on its nodes"
+                                .formatted(actuator.actuator())));
     }
 
     /** Why an idle unit is not shown to training; empty if it is. */

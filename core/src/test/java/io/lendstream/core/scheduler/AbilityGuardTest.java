@@ -65,6 +65,27 @@ class AbilityGuardTest {
                 .toList();
     }
 
+    /** Two GPUs of training and one of inference. */
+    private static Scenario twoNodes() {
+        return Scenario.of("deepboot").node("train", Pool.TRAINING, 2).node("infer", Pool.INFERENCE, 1);
+    }
+
+    /** The reason of the hold in which plans start nothing, for lack of an ability. */
+    private static String whyNothingStarts(Scenario story, String ability) {
+        planned(story.service("chat", 1).job("a", 2));
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(story.count("serving")).isZero();
+        assertThat(holds(story)).isNotEmpty();
+        assertThat(holds(story).get(0).action()).isEqualTo(Action.Hold.without(ability));
+        return holds(story).get(0).reason().text();
+    }
+
+    private static void assertBothStart(Scenario story) {
+        planned(story);
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.count("serving")).isEqualTo(1);
+    }
+
     @Test
     void anUnknownSymbolCountsAsTheLeastAbility() {
         Abilities unknown = new Abilities(
@@ -84,50 +105,24 @@ class AbilityGuardTest {
 
     @Test
     void aNodeThatTwoActuatorsClaimGetsNoNewTenant() {
-        Scenario story = planned(Scenario.of("deepboot")
-                .node("train", Pool.TRAINING, 2)
-                .node("infer", Pool.INFERENCE, 1)
-                .actuator("one", Abilities.USUAL)
-                .actuator("two", Abilities.USUAL, "train", "infer")
-                .service("chat", 1)
-                .job("a", 2));
+        Scenario story = twoNodes().actuator("one", Abilities.USUAL).actuator("two", Abilities.USUAL, "train", "infer");
 
-        assertThat(story.job("a").gpus()).isZero();
-        assertThat(story.count("serving")).isZero();
-        assertThat(holds(story)).isNotEmpty();
-        assertThat(holds(story).get(0).action()).isEqualTo(Action.Hold.without("actuator"));
-        assertThat(holds(story).get(0).reason().text())
+        assertThat(whyNothingStarts(story, "actuator"))
                 .isEqualTo("the plan leaves out what drivers cannot do: actuators two and one both claim node infer;"
                         + " set actuator.nodes of each (and 1 more)");
 
-        planned(story.actuator("two", Abilities.USUAL, "other"));
-
-        assertThat(story.job("a").gpus()).isEqualTo(2);
-        assertThat(story.count("serving")).isEqualTo(1);
+        assertBothStart(story.actuator("two", Abilities.USUAL, "other"));
     }
 
     @Test
     void nothingStartsWhereTheDriverDoesNotChooseTheNode() {
-        Abilities count = Abilities.USUAL.choosing(UnitChoice.NOTHING, UnitChoice.NOTHING);
-        Scenario story = planned(Scenario.of("deepboot")
-                .node("train", Pool.TRAINING, 2)
-                .node("infer", Pool.INFERENCE, 1)
-                .actuator("one", count)
-                .service("chat", 1)
-                .job("a", 2));
+        Scenario story = twoNodes().actuator("one", Abilities.USUAL.choosing(UnitChoice.NOTHING, UnitChoice.NOTHING));
 
-        assertThat(story.job("a").gpus()).isZero();
-        assertThat(story.count("serving")).isZero();
-        assertThat(holds(story)).isNotEmpty();
-        assertThat(holds(story).get(0).action()).isEqualTo(Action.Hold.without("atBind"));
-        assertThat(holds(story).get(0).reason().text())
+        assertThat(whyNothingStarts(story, "atBind"))
                 .isEqualTo("the plan leaves out what drivers cannot do: actuator one does not choose the node where a"
-                        + " tenant starts");
+                        + " tenant starts (atBind nothing), so nothing starts on its nodes");
 
-        planned(story.actuator("one", Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NOTHING)));
-
-        assertThat(story.job("a").gpus()).isEqualTo(2);
-        assertThat(story.count("serving")).isEqualTo(1);
+        assertBothStart(story.actuator("one", Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NOTHING)));
     }
 
     @Test

@@ -85,6 +85,12 @@ public record ReplicaNeed(
         return Math.max(floor, Math.max(now, ahead)) + more;
     }
 
+    /** The replicas of one role for the requests there are, whatever is expected. */
+    public int present(Optional<SloFeedback> feedback) {
+        int base = Math.max(now, floor);
+        return base + feedback.map(missed -> Math.min(missed.added(base), more)).orElse(0);
+    }
+
     /** Whether the expected load decides the need, and not the current load or the floor. */
     public boolean isAhead() {
         if (!roles.isEmpty()) {

@@ -30,7 +30,7 @@ final class GivenSets {
     private final GroupUnits units;
     private final UnitSearch search;
     private final QuotaGuard guard;
-    private final QuotaGivers givers;
+    private final ReplicaGivers givers;
     private final Map<NodeId, List<WarmReplica>> onNode = new HashMap<>();
     /** The units of the sets that were found. */
     private final Set<GpuId> found = new LinkedHashSet<>();
@@ -73,7 +73,7 @@ final class GivenSets {
     }
 
     /** @param search the units that the service may have anyway */
-    GivenSets(StepBuilder builder, ServiceState service, GroupUnits units, UnitSearch search, QuotaGivers givers) {
+    GivenSets(StepBuilder builder, ServiceState service, GroupUnits units, UnitSearch search, ReplicaGivers givers) {
         this.service = service;
         this.units = units;
         this.search = search;
@@ -211,7 +211,7 @@ final class GivenSets {
             }
             all.add(unit.gpuId());
         }
-        return givers.areNominal(set);
+        return givers.mayGain(set);
     }
 
     private UnitSet taken(ReplicaShape shape, Part part) {

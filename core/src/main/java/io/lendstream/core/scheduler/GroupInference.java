@@ -223,12 +223,12 @@ final class GroupInference {
     /**
      * Starts missing replicas on free units, and frees units for the others.
      *
-     * @param toFloor whether only floors are filled
+     * @param fill which needs are filled
      * @param kept how many of the units that are about to be free are for other services
      */
-    void supply(boolean toFloor, int kept) {
+    void supply(Fill fill, int kept) {
         if (needs.isEmpty() || builder.entities().scopes().isEmpty()) {
-            if (!toFloor && !builder.entities().queues().isEmpty()) {
+            if (fill == Fill.ALL && !builder.entities().queues().isEmpty()) {
                 new RefusedShapes(builder, new QuotaGuard(builder)).hold();
             }
             return;
@@ -236,18 +236,23 @@ final class GroupInference {
         GroupSupply supply = supplies.orElseGet(() -> new GroupSupply(builder, policy, settings));
         supplies = Optional.of(supply);
         supply.keep(kept);
-        if (toFloor) {
+        if (fill == Fill.FLOORS) {
             giveWayToFloors();
         }
         needs.forEach((name, roles) -> {
-            supply.supply(builder.services().require(name), roles, toFloor);
-            if (!toFloor) {
+            supply.supply(builder.services().require(name), roles, fill);
+            if (fill == Fill.ALL) {
                 builder.promises().keepOnly(name, supply.promised(name));
             }
         });
-        if (!toFloor) {
+        if (fill == Fill.ALL) {
             supply.refused().hold();
         }
+    }
+
+    /** Whether a service lacks replicas for the requests there are. */
+    boolean areWaiting() {
+        return needs.values().stream().flatMap(List::stream).anyMatch(need -> need.missing(Fill.PRESENT) > 0);
     }
 
     /** Ends promises for needs above floors if a service is under its floor. They are made again from what is left. */

@@ -13,6 +13,7 @@ import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SloFeedback;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -35,23 +36,29 @@ final class GroupNeed {
     private final List<ReplicaShape> shapes;
     private final int floor;
     private final Function<ReplicaMix, ReplicaNeed> need;
+    private final Optional<SloFeedback> feedback;
+    private final Duration lead;
     private final double next;
     private final List<Double> counted = new ArrayList<>();
 
     /**
      * @param isThere whether the domain has a kind
      * @param need of the role, by the capacities of its replicas
+     * @param lead time from a decision to a replica that answers
      */
     private GroupNeed(
-            InferenceService spec,
+            ServiceState service,
             ReplicaRole role,
             Predicate<KindId> isThere,
-            Function<ReplicaMix, ReplicaNeed> need) {
-        this.spec = spec;
+            Function<ReplicaMix, ReplicaNeed> need,
+            Duration lead) {
+        this.spec = service.spec();
         this.role = role;
         this.shapes = spec.hardware().planned(role);
         this.floor = spec.floor(role);
         this.need = need;
+        this.feedback = service.feedback();
+        this.lead = lead;
         this.next = next(spec, shapes, isThere);
     }
 
@@ -87,7 +94,7 @@ final class GroupNeed {
         Outlook outlook = policy.outlook();
         int floor = service.spec().floor(role);
         return new GroupNeed(
-                service.spec(), role, isThere, mix -> ReplicaNeed.of(service, now, lead, outlook, mix, floor));
+                service, role, isThere, mix -> ReplicaNeed.of(service, now, lead, outlook, mix, floor), lead);
     }
 
     /** The need of a service at a time, in replicas of the shapes that it prefers. */
@@ -217,6 +224,32 @@ final class GroupNeed {
     /** Replicas that are missing beside those counted, in the preferred shape. */
     int missing() {
         return Math.max(0, inCounted().replicas() - counted.size());
+    }
+
+    /** Replicas that are missing beside those counted, as far as needs are filled. */
+    int missing(Fill fill) {
+        return switch (fill) {
+            case FLOORS -> Math.min(missing(), missingToFloor());
+            case PRESENT -> Math.max(0, inCounted().present(feedback) - counted.size());
+            case ALL -> missing();
+        };
+    }
+
+    /**
+     * Of warm replicas, how many the role keeps although requests of others wait: those for its present load, and for
+     * its greatest load within the time that a replica takes to come back.
+     *
+     * @param warm those first that it keeps
+     * @param peak requests per second at the most within that time
+     */
+    int kept(List<ReplicaGroup> warm, double peak) {
+        double[] capacities = warm.stream().mapToDouble(this::capacity).toArray();
+        return Math.max(in(warm).present(feedback), new ReplicaMix(capacities, next).replicasFor(peak));
+    }
+
+    /** Time from a decision to a replica that answers. */
+    Duration lead() {
+        return lead;
     }
 
     /** Replicas that are missing to the floor beside those counted. */

@@ -64,10 +64,10 @@ final class GroupSupply {
      * units from the others.
      *
      * @param roles count each replica that units are found for
-     * @param toFloor whether only floors are filled
+     * @param fill which needs are filled
      */
-    void supply(ServiceState service, List<GroupNeed> roles, boolean toFloor) {
-        List<RoleSupply> all = RoleSupply.of(roles, toFloor);
+    void supply(ServiceState service, List<GroupNeed> roles, Fill fill) {
+        List<RoleSupply> all = RoleSupply.of(roles, fill);
         if (all.isEmpty()) {
             return;
         }
@@ -87,7 +87,7 @@ final class GroupSupply {
             }
             if (set.isEmpty()) {
                 role.giveUp();
-                if (!toFloor) {
+                if (fill == Fill.ALL) {
                     refused.add(service.spec().service(), role);
                 }
                 continue;

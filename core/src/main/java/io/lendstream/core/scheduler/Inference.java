@@ -169,7 +169,11 @@ final class Inference {
         Map<ServiceId, ReplicaNeed> needs = new LinkedHashMap<>();
         Map<ServiceId, Integer> missing = adjust(services, onInstances, coming, needs);
         builder.listener().needed(needs);
-        groups.supply(true, 0);
+        groups.supply(Fill.FLOORS, 0);
+        boolean isWaitingFirst = WaitingFirst.isOn(settings, policy);
+        if (isWaitingFirst && groups.areWaiting()) {
+            supplyPresent(missing, needs);
+        }
         int waiting = 0;
         if (!missing.isEmpty() || !builder.entities().queues().isEmpty()) {
             waiting = supply().supply(missing, needs, someSleep);
@@ -177,7 +181,27 @@ final class Inference {
                 new LeftOutGroups(builder, settings, pool).makeRoom(needs, supply().reasons());
             }
         }
-        groups.supply(false, waiting);
+        groups.supply(Fill.ALL, waiting);
+        if (isWaitingFirst && builder.entities().startsGroups()) {
+            new GroupWaits(builder, policy, settings, present).run(waiting);
+        }
+    }
+
+    /**
+     * Gives units to requests that wait, those for replicas of single GPUs first, before any for expected requests.
+     *
+     * @param missing the replicas of single GPUs that services lack; less those that start here
+     */
+    private void supplyPresent(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
+        Map<ServiceId, Integer> now = new LinkedHashMap<>();
+        missing.forEach((name, count) -> present.of(builder.services().require(name))
+                .map(need -> Math.min(count, need.asked() - need.has()))
+                .filter(asked -> asked > 0)
+                .ifPresent(asked -> now.put(name, asked)));
+        int waiting = now.isEmpty() ? 0 : supply().supply(now, needs, someSleep);
+        groups.supply(Fill.PRESENT, waiting);
+        missing.replaceAll((name, count) -> count - (now.isEmpty() ? 0 : supply().started(name)));
+        missing.values().removeIf(count -> count <= 0);
     }
 
     /**

@@ -69,16 +69,20 @@ final class PresentNeeds {
         List<GpuState> up = new ArrayList<>(serving);
         up.addAll(resting);
         ReplicaNeed need = kinds.map(each -> each.in(up)).orElseGet(() -> alike(service));
-        int needed = present(service, need);
+        int needed = need.present(service.feedback());
         int lately = up.size() > needed ? lately(service, up) : 0; // counts only where there are more
         return Optional.of(new PresentNeed(service, needed, lately, up, others, isKnown(service)));
     }
 
     /** Whether a replica has just started: it works for as long as its return would take before others get its GPU. */
     boolean hasJustStarted(ServiceState service, GpuState unit) {
-        return unit.owner().isServing()
-                && unit.warmHits() == 0
-                && Duration.between(unit.since(), builder.now()).compareTo(hold(service)) < 0;
+        return unit.owner().isServing() && isWithin(unit, hold(service), builder);
+    }
+
+    /** Whether a unit got what is on it within a time, and has not rested since. */
+    static boolean isWithin(GpuState unit, Duration time, StepBuilder builder) {
+        return unit.warmHits() == 0
+                && Duration.between(unit.since(), builder.now()).compareTo(time) < 0;
     }
 
     /** Replicas for the greatest load of the last minutes; 0 where MIG instances answer some of it. */
@@ -96,15 +100,6 @@ final class PresentNeeds {
     /** The time that a replica of a service takes to come back. */
     private Duration hold(ServiceState service) {
         return KindNeed.isFor(builder, service) ? needs.leadByKind(service) : needs.lead(service);
-    }
-
-    /** The replicas that a need has whatever is expected. */
-    static int present(ServiceState service, ReplicaNeed need) {
-        int base = Math.max(need.now(), need.floor());
-        return base
-                + service.feedback()
-                        .map(missed -> Math.min(missed.added(base), need.more()))
-                        .orElse(0);
     }
 
     private Optional<KindNeed> kinds(ServiceState service) {
@@ -126,7 +121,8 @@ final class PresentNeeds {
                 && CuttableGpus.capacity(builder, service.spec().service(), unit) == 0;
     }
 
-    private boolean isKnown(ServiceState service) {
+    /** Whether the rates of a service are fresh. */
+    boolean isKnown(ServiceState service) {
         return Duration.between(service.heardAt(), builder.now()).compareTo(service.patience()) <= 0;
     }
 }

@@ -16,25 +16,18 @@ import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.WarmReplica;
 import io.lendstream.core.state.WarmReplicas;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Predicate;
 
 /**
  * The replicas that services of other queues may give to a service which asks for the nominal quota of its queue: whole
  * ones that are warm, and none that its service, or its role, needs for the floor. Those that are protected come first,
  * then small ones, then those that became what they are last. Nothing is decided before {@link #stop}.
  */
-final class QuotaGivers {
-    private static final Comparator<WarmReplica> ORDER = Comparator.comparing(WarmReplica::isServing)
-            .thenComparingInt(replica -> replica.units().size())
-            .thenComparing(replica -> replica.first().since(), Comparator.reverseOrder())
-            .thenComparing(replica -> replica.first().gpuId());
-
+final class QuotaGivers implements ReplicaGivers {
     private final StepBuilder builder;
     private final SchedulerSettings settings;
     private final QuotaGuard guard;
@@ -75,7 +68,7 @@ final class QuotaGivers {
                     .filter(theirs -> isAskedBy(queue, theirs) && hasExcess(theirs.queue()))
                     .ifPresent(theirs -> add(other, theirs.queue()));
         }
-        candidates.sort(ORDER);
+        candidates.sort(LEAST_FIRST);
     }
 
     /** Whether services of a queue may ask services of another one. */
@@ -96,7 +89,7 @@ final class QuotaGivers {
         warm.put(name, replicas);
         queues.put(name, theirs);
         for (WarmReplica replica : replicas.all()) {
-            boolean mayMove = isOfOneQuota(theirs, replica.first().kind()) && areNominal(List.of(replica.first()));
+            boolean mayMove = isOfOneQuota(theirs, replica.first().kind()) && mayGain(List.of(replica.first()));
             if (mayMove && !replica.isSleeping() && isUsable(replica)) {
                 candidates.add(replica);
             }
@@ -121,12 +114,13 @@ final class QuotaGivers {
                 && gains.get().kind().equals(loses.get().kind());
     }
 
-    /** Replicas that might be given, in the order in which they are asked for. */
-    List<WarmReplica> candidates() {
+    @Override
+    public List<WarmReplica> candidates() {
         return candidates;
     }
 
-    List<WarmReplica> given() {
+    @Override
+    public List<WarmReplica> given() {
         return given;
     }
 
@@ -134,7 +128,8 @@ final class QuotaGivers {
      * Gives a replica, if its service may lose it and its queue has more than its nominal quota. By a replica of
      * several units the queue may come below that, as by a job that cannot shrink.
      */
-    boolean give(WarmReplica replica) {
+    @Override
+    public boolean give(WarmReplica replica) {
         double least = replica.group().isPresent() ? 0 : 1;
         boolean isBeyond = kept.use(queueOf(replica), replica.first().kind())
                 .filter(use -> use.excess() > 0 && use.excess() >= least)
@@ -148,54 +143,18 @@ final class QuotaGivers {
         return true;
     }
 
-    /** Does not give a replica after all. None of its units may be counted for the service that asks. */
-    void takeBack(WarmReplica replica) {
+    @Override
+    public void takeBack(WarmReplica replica) {
         given.remove(replica);
         warmOf(replica).keep(replica);
         replica.units().forEach(unit -> kept.add(unit.gpuId(), queueOf(replica), unit.kind(), 1, false));
     }
 
-    /**
-     * Gives replicas of several units, and all others of services with shapes, until so many units are gained, or no
-     * more may be; returns these units.
-     *
-     * @param helps whether the service that asks can use a unit
-     */
-    List<GpuState> giveGroups(Predicate<GpuState> helps, int most) {
-        int gained = 0;
-        for (WarmReplica replica : candidates) {
-            int theirs = helping(replica, helps).size();
-            boolean isAsked = replica.group().isPresent()
-                    || builder.services().require(replica.service()).spec().hasGroups();
-            if (isAsked && theirs > 0 && gained < most && give(replica)) {
-                gained += theirs;
-            }
-        }
-        for (WarmReplica replica : List.copyOf(given)) {
-            int theirs = helping(replica, helps).size();
-            if (gained - theirs >= most) {
-                takeBack(replica);
-                gained -= theirs;
-            }
-        }
-        List<GpuState> units = new ArrayList<>();
-        for (WarmReplica replica : List.copyOf(given)) {
-            int before = units.size();
-            for (GpuState unit : helping(replica, helps)) {
-                if (units.size() < most && areNominal(List.of(unit))) {
-                    gain(List.of(unit));
-                    units.add(unit);
-                }
-            }
-            if (units.size() == before) {
-                takeBack(replica);
-            }
-        }
-        return units;
-    }
-
-    private static List<GpuState> helping(WarmReplica replica, Predicate<GpuState> helps) {
-        return replica.units().stream().filter(helps).toList();
+    /** Those of several units, and all others of services with shapes; {@link ReplicaAsks} asks for the rest. */
+    @Override
+    public boolean isForSingles(WarmReplica replica) {
+        return replica.group().isPresent()
+                || builder.services().require(replica.service()).spec().hasGroups();
     }
 
     private WarmReplicas warmOf(WarmReplica replica) {
@@ -207,7 +166,8 @@ final class QuotaGivers {
     }
 
     /** Whether the queue of the service that asks has at most its nominal quota with units more, and keeps floors. */
-    boolean areNominal(List<GpuState> units) {
+    @Override
+    public boolean mayGain(List<GpuState> units) {
         Tenant tenant = new Tenant.Service(service.spec().service());
         int floors = guard.floors(tenant, queue.queue());
         int gained = 0;
@@ -220,8 +180,8 @@ final class QuotaGivers {
                         use(unit.kind()).filter(use -> use.isNominalWith(all)).isPresent());
     }
 
-    /** Counts units for the service that asks. */
-    void gain(List<GpuState> units) {
+    @Override
+    public void gain(List<GpuState> units) {
         units.forEach(unit -> kept.add(unit.gpuId(), queue.queue(), unit.kind(), 1, false));
     }
 
@@ -229,21 +189,9 @@ final class QuotaGivers {
         return kept.use(queue.queue(), kind);
     }
 
-    /**
-     * Stops the replicas that are given, in their order.
-     *
-     * @param lacks what the service that asks lacks, such as {@code 1 replica}
-     */
-    void stop(String lacks) {
-        for (int first = 0; first < given.size(); ) {
-            int end = first + 1;
-            while (end < given.size()
-                    && given.get(end).service().equals(given.get(first).service())) {
-                end++;
-            }
-            stop(lacks, given.subList(first, end));
-            first = end;
-        }
+    @Override
+    public void stop(String lacks) {
+        ReplicaGivers.byService(given).forEach(theirs -> stop(lacks, theirs));
     }
 
     private void stop(String lacks, List<WarmReplica> theirs) {

@@ -139,7 +139,7 @@ final class ReplicaAsks {
     /** Asks for replicas of several units, each of which gives as many units as the service can use. */
     private void askForGroups(ServiceState service, ClusterQueue queue, int replicas) {
         QuotaGivers givers = new QuotaGivers(builder, settings, service, queue, ledger.orElseGet(guard::kept));
-        List<GpuState> gained = givers.giveGroups(unit -> pool.fits(service, unit), replicas);
+        List<GpuState> gained = givers.giveUnits(unit -> pool.fits(service, unit), replicas);
         if (gained.isEmpty()) {
             return;
         }

@@ -41,6 +41,11 @@ final class ReplicaReasons {
         this.byKind = byKind;
     }
 
+    /** The replicas of a service that this step has started. */
+    int startedOf(ServiceId service) {
+        return started.getOrDefault(service, 0);
+    }
+
     /** Counts replicas that this step has started. */
     void started(ServiceState service, int count) {
         started.merge(service.spec().service(), count, Integer::sum);
@@ -92,7 +97,7 @@ final class ReplicaReasons {
 
     Shortage shortage(ServiceState service, ReplicaNeed need) {
         int serving = 0;
-        int starting = started.getOrDefault(service.spec().service(), 0);
+        int starting = startedOf(service.spec().service());
         int leftOut = 0;
         KindNeed kinds = byKind.get(service.spec().service());
         for (GpuState gpu : replicas.getOrDefault(service.spec().service(), List.of())) {

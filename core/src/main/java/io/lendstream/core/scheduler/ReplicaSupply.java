@@ -67,7 +67,7 @@ final class ReplicaSupply {
         this.abilities = new AbilityGuard(builder);
         this.reasons = new ReplicaReasons(builder, policy, replicas, byKind);
         this.loans = new LoanReclaim(builder, policy, settings, byKind, reasons, this::isLimited, this::suits);
-        this.waitingFirst = new WaitingFirst(builder, settings, present, this::suits);
+        this.waitingFirst = new WaitingFirst(builder, policy, settings, present, this::suits);
     }
 
     /** The reasons of changes, which count the replicas that are started here. */
@@ -117,9 +117,13 @@ final class ReplicaSupply {
         return waiting;
     }
 
-    /** Whether requests that wait come before those that the policy expects. */
     private boolean isWaitingFirst() {
-        return settings.changeLimits().slo().waitingFirst() && policy.info().looksAhead();
+        return WaitingFirst.isOn(settings, policy);
+    }
+
+    /** The replicas of a service that this step has started. */
+    int started(ServiceId service) {
+        return reasons.startedOf(service);
     }
 
     /** Gives free GPUs to services whose requests wait, before those that lack replicas for expected ones. */

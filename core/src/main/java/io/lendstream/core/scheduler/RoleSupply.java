@@ -8,6 +8,7 @@ import java.util.Optional;
 /** The units that a step finds for the replicas that a role lacks. */
 final class RoleSupply {
     private final GroupNeed need;
+    private final Fill fill;
     private final ReplicaNeed before;
     private final List<UnitSet> starts = new ArrayList<>();
     private final List<UnitSet> waits = new ArrayList<>();
@@ -17,8 +18,9 @@ final class RoleSupply {
 
     private int refusedUnits;
 
-    private RoleSupply(GroupNeed need, int left) {
+    private RoleSupply(GroupNeed need, Fill fill, int left) {
         this.need = need;
+        this.fill = fill;
         this.before = need.inCounted();
         this.left = left;
     }
@@ -26,14 +28,14 @@ final class RoleSupply {
     /**
      * Those of the roles that lack replicas.
      *
-     * @param toFloor whether only floors are filled
+     * @param fill which needs are filled
      */
-    static List<RoleSupply> of(List<GroupNeed> roles, boolean toFloor) {
+    static List<RoleSupply> of(List<GroupNeed> roles, Fill fill) {
         List<RoleSupply> all = new ArrayList<>();
         for (GroupNeed need : roles) {
-            int missing = toFloor ? Math.min(need.missing(), need.missingToFloor()) : need.missing();
+            int missing = need.missing(fill);
             if (missing > 0) {
-                all.add(new RoleSupply(need, toFloor ? missing : Integer.MAX_VALUE));
+                all.add(new RoleSupply(need, fill, fill == Fill.FLOORS ? missing : Integer.MAX_VALUE));
             }
         }
         return all;
@@ -44,7 +46,7 @@ final class RoleSupply {
         Optional<RoleSupply> next = Optional.empty();
         double most = 0;
         for (RoleSupply each : all) {
-            double share = each.left > 0 ? each.need.shareMissing() : 0;
+            double share = each.left > 0 && each.need.missing(each.fill) > 0 ? each.need.shareMissing() : 0;
             if (share > most) {
                 next = Optional.of(each);
                 most = share;

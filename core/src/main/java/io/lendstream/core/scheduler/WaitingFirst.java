@@ -3,13 +3,14 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.Wording;
-import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -34,9 +35,11 @@ import java.util.function.BiPredicate;
  */
 final class WaitingFirst {
     private final StepBuilder builder;
+    private final Policy policy;
     private final SchedulerSettings settings;
     private final InferencePool pool;
     private final PresentNeeds needs;
+    private final GiverQuotas quotas;
     private final BiPredicate<ServiceState, GpuState> suits;
 
     /**
@@ -70,32 +73,44 @@ final class WaitingFirst {
     /** @param suits whether a service could use a unit once it is released */
     WaitingFirst(
             StepBuilder builder,
+            Policy policy,
             SchedulerSettings settings,
             PresentNeeds needs,
             BiPredicate<ServiceState, GpuState> suits) {
         this.builder = builder;
+        this.policy = policy;
         this.settings = settings;
         this.pool = new InferencePool(builder);
         this.needs = needs;
+        this.quotas = new GiverQuotas(builder);
         this.suits = suits;
+    }
+
+    /** Whether requests that wait come before those that the policy expects. */
+    static boolean isOn(SchedulerSettings settings, Policy policy) {
+        return settings.changeLimits().slo().waitingFirst() && policy.info().looksAhead();
     }
 
     /** The claims of services; none asks yet. */
     WaitingClaims claims() {
         SortedMap<ServiceId, PresentNeed> all = new TreeMap<>();
-        int gpus = 0;
         for (ServiceState service : builder.services().values()) {
             Optional<PresentNeed> need = needs.of(service);
-            if (need.isPresent()) {
-                all.put(need.get().name(), need.get());
-                gpus += need.get().has();
-            }
+            need.ifPresent(each -> all.put(each.name(), each));
         }
-        return new WaitingClaims(all, gpus + unused(all.values()));
+        return new WaitingClaims(all, most -> unused(all.values(), most));
     }
 
-    /** GPUs of inference that no replica is on, and that a service which waits could have. */
-    private int unused(Collection<PresentNeed> all) {
+    /** GPUs of inference that no replica is on, and that a service which waits could have; counted up to a number. */
+    private int unused(Collection<PresentNeed> all, int most) {
+        int unused = 0;
+        for (GpuId loan : builder.clusterIndex().gpus().loans().values()) {
+            if (unused >= most) {
+                return unused;
+            }
+            GpuState unit = builder.gpu(loan);
+            unused += unit.isWhole() && unit.pool() == Pool.INFERENCE && builder.isReachable(unit) ? 1 : 0;
+        }
         List<ServiceState> waiting = all.stream()
                 .filter(need -> need.asked() > need.has())
                 .map(PresentNeed::service)
@@ -107,13 +122,8 @@ final class WaitingFirst {
                 open.put(unit.gpuId(), unit);
             }
         }
-        int unused = 0;
         for (GpuState unit : open.values()) {
             unused += waiting.stream().anyMatch(service -> suits.test(service, unit)) ? 1 : 0;
-        }
-        for (GpuId loan : builder.clusterIndex().gpus().loans().values()) {
-            GpuState unit = builder.gpu(loan);
-            unused += unit.isWhole() && unit.pool() == Pool.INFERENCE && builder.isReachable(unit) ? 1 : 0;
         }
         return unused;
     }
@@ -171,7 +181,6 @@ final class WaitingFirst {
 
     private void take(WaitingClaims claims, Set<ServiceId> now, BiFunction<ServiceState, Words, Reason> because) {
         Map<ServiceId, List<GpuState>> left = new HashMap<>();
-        claims.needs().forEach((name, need) -> left.put(name, new ArrayList<>(need.up())));
         List<GpuState> coming = pool.coming();
         Map<Gift, List<GpuId>> gifts = new TreeMap<>(Gift.ORDER);
         for (Optional<PresentNeed> next = claims.next(); next.isPresent(); next = claims.next()) {
@@ -182,11 +191,16 @@ final class WaitingFirst {
             }
             Optional<Found> found = find(to, claims, left);
             if (found.isEmpty()) {
+                int gained = now.contains(to.name()) ? takeGroups(to, claims.missing(to)) : 0;
+                for (int i = 0; i < gained; i++) {
+                    claims.got(to);
+                }
                 claims.giveUp(to);
                 continue;
             }
             claims.got(to);
             Gift gift = found.get().gift();
+            quotas.give(gift.from().name(), List.of(found.get().unit()));
             Objects.requireNonNull(left.get(gift.from().name()))
                     .remove(found.get().unit());
             if (now.contains(to.name())) {
@@ -195,6 +209,22 @@ final class WaitingFirst {
             }
         }
         gifts.forEach((gift, units) -> stop(gift, units.stream().sorted().toList(), claims, because));
+    }
+
+    /** Stops replicas of several GPUs for a service of single GPUs; returns how many GPUs it gets. */
+    private int takeGroups(PresentNeed to, int most) {
+        if (builder.clusterIndex().gpus().groups().isEmpty()) {
+            return 0;
+        }
+        SpareGivers givers = new SpareGivers(builder, policy, settings, needs, to.service(), quotas);
+        List<GpuState> units = givers.giveUnits(unit -> suits.test(to.service(), unit), most);
+        if (!units.isEmpty()) {
+            givers.stop(Reason.counted(units.size(), "replica"));
+            Tenant tenant = new Tenant.Service(to.name());
+            Instant until = new ReplicaChanges(builder, settings).promisedUntil();
+            units.forEach(unit -> builder.promises().add(unit.gpuId(), tenant, until));
+        }
+        return units.size();
     }
 
     /** Takes a GPU for a service that is about to be free. */
@@ -214,21 +244,15 @@ final class WaitingFirst {
         return spare.isPresent() || !claims.isBelowShare(to) ? spare : find(to, claims, left, true);
     }
 
-    /** Other queues give by their quotas alone, which count expected requests too: two rules would take in turn. */
-    private boolean mayGive(PresentNeed from, PresentNeed to) {
-        Optional<ClusterQueue> giver = builder.entities().queueOf(new Tenant.Service(from.name()));
-        return giver.isEmpty() || giver.equals(builder.entities().queueOf(new Tenant.Service(to.name())));
-    }
-
     private Optional<Found> find(
             PresentNeed to, WaitingClaims claims, Map<ServiceId, List<GpuState>> left, boolean isShare) {
         List<Found> found = new ArrayList<>();
         for (PresentNeed from : claims.needs().values()) {
-            if (from.name().equals(to.name()) || (isShare && !from.isKnown()) || !mayGive(from, to)) {
+            if (from.name().equals(to.name()) || (isShare && !from.isKnown())) {
                 continue;
             }
             int kept = isShare ? Math.min(from.kept(), claims.mostKept(from)) : from.kept();
-            List<GpuState> theirs = Objects.requireNonNull(left.get(from.name()));
+            List<GpuState> theirs = left.computeIfAbsent(from.name(), any -> new ArrayList<>(from.up()));
             last(to, from, theirs, kept)
                     .ifPresent(unit ->
                             found.add(new Found(new Gift(from, to, kept, isShare), unit, theirs.size() - kept)));
@@ -243,7 +267,8 @@ final class WaitingFirst {
         }
         for (int i = theirs.size() - 1; i >= kept; i--) {
             GpuState unit = theirs.get(i);
-            if (!needs.hasJustStarted(from.service(), unit) && suits.test(to.service(), unit)) {
+            boolean mayGive = quotas.mayGive(from.name(), to.name(), List.of(unit));
+            if (mayGive && !needs.hasJustStarted(from.service(), unit) && suits.test(to.service(), unit)) {
                 return Optional.of(unit);
             }
         }

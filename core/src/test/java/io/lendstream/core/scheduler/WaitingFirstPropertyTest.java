@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
@@ -20,7 +23,8 @@ import java.util.stream.IntStream;
 
 /**
  * Services in a pool that is too small for all they may need, with forecasts that are right, or wrong, or swing. Their
- * needs rest for some minutes at a time. Each report of an actuator comes a window late.
+ * needs rest for some minutes at a time. Each report of an actuator comes a window late. Some services may have
+ * replicas of two GPUs, which answer twice as much.
  */
 class WaitingFirstPropertyTest {
     private static final Duration WINDOW = ofSeconds(15);
@@ -32,23 +36,39 @@ class WaitingFirstPropertyTest {
      */
     private static final int SETTLED = 14;
 
+    private static final int NODE = 4;
+    private static final ReplicaShape PAIR = ReplicaShape.of("pair", 2, 1, 20, ofSeconds(8));
+
     private final List<Decision> pending = new ArrayList<>();
     private Random random = new Random();
     private Scenario story = Scenario.of("lendstream");
     private int services;
     private int gpus;
     private int[] needs = {};
+    /** By service: whether its replicas are pairs. */
+    private boolean[] paired = {};
     /** By service: how a forecast relates to the load. */
     private int[] styles = {};
 
     @Seeds(40)
     void waitingRequestsAreServedBeforeExpectedOnes(Random drawn) {
         begin(drawn);
+        play();
+    }
+
+    /** A node may have a single free GPU that is no use to a pair, so needs leave one for each node. */
+    @Seeds(40)
+    void waitingRequestsForPairsAreServedBeforeExpectedOnes(Random drawn) {
+        beginWithPairs(drawn);
+        play();
+    }
+
+    private void play() {
         for (int phase = 0; phase < PHASES; phase++) {
             draw();
             for (int window = 0; window < WINDOWS; window++) {
                 window();
-                if (window >= SETTLED) {
+                if (window >= SETTLED && isEnough()) {
                     assertThat(isServed()).as("%s", this).isTrue();
                     assertThat(stopsSince(window - SETTLED))
                             .as("no more stops; %s", this)
@@ -77,6 +97,34 @@ class WaitingFirstPropertyTest {
                     story.service(name(i), random.nextInt(4) == 0 ? 1 : 0).last());
         }
         pending.addAll(story.job("bert", 16).last());
+    }
+
+    private void beginWithPairs(Random drawn) {
+        random = drawn;
+        pending.clear();
+        services = 2 + random.nextInt(4);
+        int nodes = 2 + random.nextInt(3);
+        gpus = NODE * nodes;
+        paired = new boolean[services];
+        story = new Scenario(new Scheduler(
+                        Policies.parse("lendstream"),
+                        SchedulerSettings.of(Map.of("waiting-first", "true")).withLending(random.nextBoolean())))
+                .node("train", Pool.TRAINING, 2);
+        for (int i = 0; i < nodes; i++) {
+            story.node("infer-" + i, Pool.INFERENCE, NODE);
+        }
+        story.actuator("one", Abilities.USUAL);
+        for (int i = 0; i < services; i++) {
+            paired[i] = i == 0 || random.nextBoolean();
+            InferenceService service = story.serviceRecord(name(i), random.nextInt(4) == 0 ? 1 : 0);
+            pending.addAll(story.tell(paired[i] ? service.inShapes(List.of(PAIR)) : service)
+                    .last());
+        }
+        pending.addAll(story.job("bert", 16).last());
+    }
+
+    private boolean isPaired(int service) {
+        return paired.length > 0 && paired[service];
     }
 
     private static String name(int service) {
@@ -125,16 +173,25 @@ class WaitingFirstPropertyTest {
         };
     }
 
+    /** Whether what is needed has room, wherever single GPUs are taken; without pairs all GPUs are shared. */
+    private boolean isEnough() {
+        return paired.length == 0
+                || IntStream.range(0, services).map(this::need).sum() <= gpus - gpus / NODE;
+    }
+
     /** Whether each service has what it needs or, in a pool that is too small, its equal share. */
     private boolean isServed() {
-        int equal = equal();
+        int equal = paired.length == 0 ? equal() : gpus;
         return IntStream.range(0, services).allMatch(i -> serving(i) >= Math.min(need(i), equal));
     }
 
+    /** The GPUs that a service needs. */
     private int need(int service) {
         ServiceId id = new ServiceId(name(service));
-        int forLoad = (int) Math.ceil(8 * needs[service] / 8.5);
-        return Math.max(forLoad, story.state().services().require(id).spec().floorReplicas());
+        int each = isPaired(service) ? 2 : 1;
+        int forLoad = (int) Math.ceil(8 * needs[service] / (8.5 * each));
+        return each
+                * Math.max(forLoad, story.state().services().require(id).spec().floorReplicas());
     }
 
     /** The greatest number that each service can get as far as it needs it. */
@@ -176,10 +233,11 @@ class WaitingFirstPropertyTest {
 
     @Override
     public String toString() {
-        return "%d GPUs, needs %s, forecasts %s, serving %s"
+        return "%d GPUs, needs %s, pairs %s, forecasts %s, serving %s"
                 .formatted(
                         gpus,
                         java.util.Arrays.toString(needs),
+                        java.util.Arrays.toString(paired),
                         java.util.Arrays.toString(styles),
                         IntStream.range(0, services)
                                 .mapToLong(this::serving)

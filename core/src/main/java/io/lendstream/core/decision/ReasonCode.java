@@ -7,7 +7,7 @@ import java.util.Locale;
  * unknown ones.
  */
 public enum ReasonCode {
-    /** The current load of a service. */
+    /** The measured load of a service: the current one, or the recent peak that replaces a missing forecast. */
     DEMAND,
     /** The forecast load of a service. */
     FORECAST,

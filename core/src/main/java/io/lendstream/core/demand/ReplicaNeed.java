@@ -99,6 +99,14 @@ public record ReplicaNeed(
         return ahead > Math.max(now, floor);
     }
 
+    /** Whether a forecast decides the need, and not the peak of the last minutes that replaces a missing one. */
+    public boolean isByForecast() {
+        if (!roles.isEmpty()) {
+            return roles.values().stream().anyMatch(ReplicaNeed::isByForecast);
+        }
+        return isAhead() && peakAt.isPresent();
+    }
+
     /** The need and its cause, such as {@code 4 needed for the current load}. */
     public String explained() {
         if (!roles.isEmpty()) {
@@ -155,7 +163,7 @@ public record ReplicaNeed(
         if (!outlook.looksAhead()) {
             return new ReplicaNeed(present, 0, floor);
         }
-        Optional<DemandForecast> fresh = service.forecast().filter(forecast -> isFresh(forecast, now));
+        Optional<DemandForecast> fresh = service.forecast().filter(forecast -> forecast.isFresh(now));
         if (fresh.isEmpty()) {
             return new ReplicaNeed(present, counting.replicasFor(service.recentPeak(now)), floor);
         }
@@ -214,11 +222,6 @@ public record ReplicaNeed(
     private static double perSecond(ServiceState service) {
         double backlogPerSecond = service.queueDepth() / Math.max(1.0, Limits.millis(service.window()) / 1000.0);
         return service.arrivalsPerSecond() + backlogPerSecond;
-    }
-
-    private static boolean isFresh(DemandForecast forecast, Instant now) {
-        Duration step = forecast.step();
-        return forecast.issuedAt().plus(step).plus(step).plus(step).isAfter(now);
     }
 
     /** Rounded up; at most what an int holds. */

@@ -46,6 +46,11 @@ public record DemandForecast(
         return issuedAt;
     }
 
+    /** Whether it counts at a time: it is less than three steps old. */
+    public boolean isFresh(Instant now) {
+        return issuedAt.plus(step).plus(step).plus(step).isAfter(now);
+    }
+
     /** The same with other horizons. */
     public DemandForecast with(List<HorizonQuantiles> others) {
         return new DemandForecast(service, domain, issuedAt, step, model, others, recentError, recentCoverage90);

@@ -102,9 +102,7 @@ final class SlicePlanning {
         double present = service.arrivalsPerSecond();
         Optional<DemandForecast> fresh = service.forecast()
                 .filter(forecast -> policy.info().looksAhead())
-                .filter(forecast -> forecast.issuedAt()
-                        .plus(forecast.step().multipliedBy(3))
-                        .isAfter(builder.now()));
+                .filter(forecast -> forecast.isFresh(builder.now()));
         double rate = fresh.map(forecast -> planned.of(forecast, ahead, present, recentPeak))
                 .orElse(Math.max(present, recentPeak));
         return Math.max(rate, service.spec().floorReplicas() > 0 ? LEAST_RATE : 0);

@@ -130,6 +130,18 @@ class ReplicaNeedTest {
     }
 
     @Test
+    void aForecastDecidesANeedOnlyIfItIsThere() {
+        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), Outlook.CERTAIN).isByForecast())
+                .isFalse();
+        assertThat(ReplicaNeed.of(expecting(NOW, 40), NOW, LEAD, Outlook.CERTAIN)
+                        .isByForecast())
+                .isTrue();
+        assertThat(ReplicaNeed.of(expecting(NOW, 5), NOW, LEAD, Outlook.CERTAIN).isByForecast())
+                .as("the floor is as great")
+                .isFalse();
+    }
+
+    @Test
     void theNeedOfAServiceIsThatOfItsRoles() {
         ReplicaNeed prefill = new ReplicaNeed(1, 0, 2);
         ReplicaNeed decode = new ReplicaNeed(3, 4, 0);

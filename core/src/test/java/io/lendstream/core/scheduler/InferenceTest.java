@@ -158,6 +158,20 @@ class InferenceTest {
         });
     }
 
+    @Test
+    void withoutAForecastTheCauseIsTheMeasuredDemandOfTheLastMinutes() {
+        moment.rate("chat", 25).rate("chat", 5);
+
+        assertThat(decisions(served("lendstream", Duration.ZERO)))
+                .singleElement()
+                .satisfies(start -> {
+                    assertThat(start.reason().code()).isEqualTo("demand");
+                    assertThat(start.reason().text())
+                            .startsWith(
+                                    "chat is short of 3 replicas: 3 needed (1 for the current load, 3 by the peak of the last 10 minutes)");
+                });
+    }
+
     @ParameterizedTest
     @CsvSource({"15, 0, demand", "24, 3, demand", "24, 2, forecast", "0, 3, demand"})
     void theForecastIsTheCauseOnlyWhereNothingElseAsksForAsMuch(double expected, int floor, String cause) {

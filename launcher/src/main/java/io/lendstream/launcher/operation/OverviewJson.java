@@ -101,7 +101,10 @@ final class OverviewJson {
                     .put("starting", figures.starting(service))
                     .put("stale", WorkloadFigures.isStale(service, now));
             known.ifPresent(all -> line.put("neededAhead", all.ahead())
-                    .put("forecastUsed", overview.policyWithoutForecast(service).isEmpty()));
+                    .put(
+                            "forecastUsed",
+                            overview.policyWithoutForecast(service).isEmpty()
+                                    && WorkloadFigures.hasFreshForecast(service, now)));
             RoleFigures.putRoles(line, need, figures.servingByRole(service));
             SortedMap<KindId, Integer> kinds = figures.replicasByKind(service);
             if (!kinds.isEmpty()) {

@@ -131,7 +131,7 @@ final class OverviewText {
                         figures.warm(service),
                         figures.starting(service),
                         inWords(figures.replicasByKind(service)),
-                        forecast(service));
+                        forecast(service, now));
     }
 
     /** The need on which the scheduler acts. */
@@ -145,16 +145,20 @@ final class OverviewText {
 
     private static String text(ReplicaNeed need) {
         if (need.isAhead()) {
-            return "needs %d (%d for the current load, %d expected)"
-                    .formatted(need.replicas(), need.now(), need.ahead());
+            return "needs %d (%d for the current load, %d %s)"
+                    .formatted(
+                            need.replicas(),
+                            need.now(),
+                            need.ahead(),
+                            need.isByForecast() ? "expected" : "by the peak of the last 10 minutes");
         }
         return need.floor() > need.now()
                 ? "needs %d (its floor; %d for the current load)".formatted(need.replicas(), need.now())
                 : "needs %d (current load)".formatted(need.replicas());
     }
 
-    /** The forecast, and whether the policy uses it. */
-    private String forecast(ServiceState service) {
+    /** The forecast, and why it is not used. */
+    private String forecast(ServiceState service, Instant now) {
         return WorkloadFigures.peak(service)
                 .map(most -> "; forecast %.1f requests/s%s (p99)%s"
                         .formatted(
@@ -164,7 +168,10 @@ final class OverviewText {
                                         .orElse(""),
                                 overview.policyWithoutForecast(service)
                                         .map(", not used by "::concat)
-                                        .orElse("")))
+                                        .orElse(
+                                                WorkloadFigures.hasFreshForecast(service, now)
+                                                        ? ""
+                                                        : ", too old: not used")))
                 .orElse("");
     }
 

@@ -129,11 +129,15 @@ final class SeenWorkload {
         }
     }
 
+    /** As a scheduler does: a forecast that is written again after a newer one changes nothing. */
     private void tell(DemandForecast forecast) {
         Seen known = services.get(forecast.service());
         if (known == null) {
             early.computeIfAbsent(forecast.service(), name -> new ArrayList<>()).add(forecast);
-        } else {
+        } else if (known.plain()
+                .forecast()
+                .filter(last -> last.issuedAt().isAfter(forecast.issuedAt()))
+                .isEmpty()) {
             services.put(forecast.service(), known.with(state -> state.expecting(forecast, 0)));
         }
     }

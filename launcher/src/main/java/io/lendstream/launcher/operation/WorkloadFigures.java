@@ -44,6 +44,12 @@ final class WorkloadFigures {
         return service.lastRateAt().map(at -> at.plus(bound).isBefore(now)).orElse(true);
     }
 
+    /** Whether it has a forecast that is not too old to count. */
+    static boolean hasFreshForecast(ServiceState service, Instant now) {
+        return service.forecast().filter(forecast -> forecast.isFresh(now)).isPresent();
+    }
+
+    /** The highest p99 of its last forecast, also if that is too old to count. */
     static Optional<Double> peak(ServiceState service) {
         return service.forecast()
                 .map(forecast -> forecast.horizons().stream()

@@ -1,5 +1,6 @@
 package io.lendstream.launcher.operation;
 
+import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,6 +18,7 @@ import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
@@ -122,6 +124,55 @@ class OverviewTest {
         assertThat(reactive).contains("needs 1 (current load)").endsWith("not used by deepboot");
         assertThat(reactive).doesNotContain("expected", "ahead");
         assertThat(ahead).contains("2 expected").doesNotContain("not used");
+    }
+
+    @Test
+    void saysThatAForecastIsTooOldAndWhatReplacesIt() {
+        Scenario silent = training("lendstream").rate("chat", 15).after(ofMinutes(3));
+        for (int i = 0; i < 3; i++) {
+            silent.after(ofSeconds(15)).rate("chat", 5).settled();
+        }
+        Overview overview = StoryOverview.of(silent, false);
+
+        assertThat(overview.lines(silent.now(), false))
+                .filteredOn(line -> line.startsWith("  chat "))
+                .singleElement()
+                .asString()
+                .contains("needs 2 (1 for the current load, 2 by the peak of the last 10 minutes)")
+                .endsWith("forecast 12.0 requests/s (p99), too old: not used");
+        assertThat(overview.json(silent.now()).at("/services/0/forecastUsed").asBoolean())
+                .isFalse();
+        assertThat(StoryOverview.of(training("lendstream"), false)
+                        .json(story.now())
+                        .at("/services/0/forecastUsed")
+                        .asBoolean())
+                .isTrue();
+    }
+
+    @Test
+    void anOlderForecastDoesNotReplaceANewerOne() {
+        Overview overview = overview(false);
+        DemandForecast newer = lastForecast();
+        overview.tell(new DemandForecast(
+                newer.service(),
+                newer.domain(),
+                newer.issuedAt().minus(newer.step()),
+                newer.step(),
+                newer.model(),
+                List.of(new HorizonQuantiles(ofMinutes(10), 40, 40, 40, 40)),
+                Optional.empty(),
+                Optional.empty()));
+
+        assertThat(line(overview, "chat")).contains("; forecast 12.0 requests/s (p99)");
+    }
+
+    private DemandForecast lastForecast() {
+        return story.log().stream()
+                .map(DomainEvent::event)
+                .filter(DemandForecast.class::isInstance)
+                .map(DemandForecast.class::cast)
+                .reduce((first, last) -> last)
+                .orElseThrow();
     }
 
     private String line(Overview overview, String service) {
@@ -322,13 +373,7 @@ class OverviewTest {
     @Test
     void showsAForecastInGpusToo() {
         Overview overview = overview(false);
-        DemandForecast forecast = story.log().stream()
-                .map(DomainEvent::event)
-                .filter(DemandForecast.class::isInstance)
-                .map(DemandForecast.class::cast)
-                .reduce((first, last) -> last)
-                .orElseThrow();
-        DemandForecast inGpus = new ReplicaCapacity(10, 0).inGpus(forecast);
+        DemandForecast inGpus = new ReplicaCapacity(10, 0).inGpus(lastForecast());
         overview.tell(inGpus);
 
         assertThat(overview.lines(story.now(), false))

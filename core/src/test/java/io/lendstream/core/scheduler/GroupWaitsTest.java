@@ -7,6 +7,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RoleFloor;
 import io.lendstream.core.fixtures.Scenario;
@@ -222,8 +223,9 @@ class GroupWaitsTest extends WaitingStory {
         assertThat(stops())
                 .as("nothing more is stopped while these are released")
                 .containsExactly(stop);
-        story.answers(stop).forEach(story::tell);
-        story.settled();
+        Tenant embed = new Tenant.Service(new ServiceId("embed"));
+        story.tell(story.report(stop.id(), Outcome.RELEASED, stop.action().gpus(), Optional.of(embed)))
+                .settled();
         assertThat(serving("llm")).isEqualTo(2);
     }
 

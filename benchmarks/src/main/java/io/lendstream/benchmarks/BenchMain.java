@@ -62,7 +62,7 @@ public final class BenchMain {
         System.err.printf(
                 "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
                         + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S] [--gpus N]%n"
-                        + "       ./dev bench beyond [--short] [--part pairs|prices|peers|waits|ablations]%n"
+                        + "       ./dev bench beyond [--short]%n"
                         + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--spikes N] [--crowd NODES] [--setting GUARANTEE_MILLIS]%n"
                         + "       ./dev bench declarations [--workload PRESET] [--seeds FIRST-LAST]%n"
                         + "       ./dev bench forecaster [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]%n"

@@ -301,7 +301,7 @@ public final class Replay {
 
     private void take(Event event) {
         introduce(event);
-        Event declared = settings.stepError().disturbed(workload.declared().declared(event));
+        Event declared = workload.declared().declared(event);
         DomainEvent logged = new DomainEvent(
                 settings.domain(), state.epoch(), state.eventSequence() + 1, event.at(), Optional.empty(), declared);
         Step step = scheduler.step(state, logged);

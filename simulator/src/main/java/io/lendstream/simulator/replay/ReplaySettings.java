@@ -22,7 +22,6 @@ import java.util.Optional;
  * @param abilities what the simulated driver can do; if it does not choose units, a device plugin picks them
  * @param outages when nodes are lost
  * @param resetAfter time from the quarantine of a GPU until an operator resets it; empty for never
- * @param stepError how wrongly jobs measure their step times
  * @param samplePeriod how often nodes are sampled
  * @param keepsLog whether the log of domain events is kept, for the history checker
  * @param until when the replay is broken off; empty to play the workload to its end
@@ -37,7 +36,6 @@ public record ReplaySettings(
         Outages outages,
         Optional<Duration> resetAfter,
         ForecastSettings forecast,
-        StepError stepError,
         Duration samplePeriod,
         boolean keepsLog,
         Optional<Instant> until) {
@@ -61,7 +59,6 @@ public record ReplaySettings(
                 Outages.NONE,
                 Optional.empty(),
                 ForecastSettings.DEFAULT,
-                StepError.NONE,
                 Duration.ofSeconds(60),
                 true,
                 Optional.empty());
@@ -104,7 +101,6 @@ public record ReplaySettings(
                 outages,
                 resetAfter,
                 forecast,
-                stepError,
                 samplePeriod,
                 keepsLog,
                 until);
@@ -122,25 +118,6 @@ public record ReplaySettings(
                 outages,
                 resetAfter,
                 forecast,
-                stepError,
-                samplePeriod,
-                keepsLog,
-                until);
-    }
-
-    /** The same where jobs measure their step times wrongly. */
-    public ReplaySettings withStepError(StepError error) {
-        return new ReplaySettings(
-                policy,
-                policyName,
-                scheduler,
-                layout,
-                delays,
-                abilities,
-                outages,
-                resetAfter,
-                forecast,
-                error,
                 samplePeriod,
                 keepsLog,
                 until);
@@ -162,7 +139,6 @@ public record ReplaySettings(
                 otherOutages,
                 otherReset,
                 forecast,
-                stepError,
                 samplePeriod,
                 keeps,
                 end);

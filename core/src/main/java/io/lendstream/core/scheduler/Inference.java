@@ -169,6 +169,11 @@ final class Inference {
         Map<ServiceId, ReplicaNeed> needs = new LinkedHashMap<>();
         Map<ServiceId, Integer> missing = adjust(services, onInstances, coming, needs);
         builder.listener().needed(needs);
+        supply(missing, needs);
+    }
+
+    /** Finds units for replicas: floors of services with shapes first. */
+    private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
         groups.supply(Fill.FLOORS, 0);
         boolean isWaitingFirst = WaitingFirst.isOn(settings, policy);
         if (isWaitingFirst && groups.areWaiting()) {

@@ -181,7 +181,7 @@ final class Inference {
         }
         int waiting = 0;
         if (!missing.isEmpty() || !builder.entities().queues().isEmpty()) {
-            waiting = supply().supply(missing, needs, someSleep);
+            waiting = supply().supply(missing, needs, someSleep, true);
             if (!builder.clusterIndex().gpus().groups().isEmpty()) {
                 new LeftOutGroups(builder, settings, pool).makeRoom(needs, supply().reasons());
             }
@@ -203,7 +203,7 @@ final class Inference {
                 .map(need -> Math.min(count, need.asked() - need.has()))
                 .filter(asked -> asked > 0)
                 .ifPresent(asked -> now.put(name, asked)));
-        int waiting = now.isEmpty() ? 0 : supply().supply(now, needs, someSleep);
+        int waiting = now.isEmpty() ? 0 : supply().supply(now, needs, someSleep, false);
         groups.supply(Fill.PRESENT, waiting);
         missing.replaceAll((name, count) -> count - (now.isEmpty() ? 0 : supply().started(name)));
         missing.values().removeIf(count -> count <= 0);

@@ -76,11 +76,11 @@ final class PresentNeeds {
 
     /** Whether a replica has just started: it works for as long as its return would take before others get its GPU. */
     boolean hasJustStarted(ServiceState service, GpuState unit) {
-        return unit.owner().isServing() && isWithin(unit, hold(service), builder);
+        return unit.owner().isServing() && isYoungerThan(unit, hold(service), builder);
     }
 
     /** Whether a unit got what is on it within a time, and has not rested since. */
-    static boolean isWithin(GpuState unit, Duration time, StepBuilder builder) {
+    static boolean isYoungerThan(GpuState unit, Duration time, StepBuilder builder) {
         return unit.warmHits() == 0
                 && Duration.between(unit.since(), builder.now()).compareTo(time) < 0;
     }

@@ -90,19 +90,10 @@ final class QuotaGivers implements ReplicaGivers {
         queues.put(name, theirs);
         for (WarmReplica replica : replicas.all()) {
             boolean mayMove = isOfOneQuota(theirs, replica.first().kind()) && mayGain(List.of(replica.first()));
-            if (mayMove && !replica.isSleeping() && isUsable(replica)) {
+            if (mayMove && !replica.isSleeping() && ReplicaGivers.isUsable(builder, abilities, replica)) {
                 candidates.add(replica);
             }
         }
-    }
-
-    private boolean isUsable(WarmReplica replica) {
-        for (GpuState unit : replica.units()) {
-            if (!unit.isWhole() || !builder.isReachable(unit) || !abilities.isUsable(unit)) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /** Whether a kind counts in quotas of both queues that lend to each other. */

@@ -302,8 +302,9 @@ final class QuotaGuard {
      * each queue that refuses another number of replicas than before.
      *
      * @param missing how many replicas each service lacks
+     * @param areAll whether these are all that services lack; a part of them decides no hold
      */
-    void withhold(Map<ServiceId, Integer> missing) {
+    void withhold(Map<ServiceId, Integer> missing, boolean areAll) {
         SortedMap<QueueId, SortedMap<ServiceId, Integer>> refused = new TreeMap<>();
         Map<QueueId, Integer> given = new HashMap<>();
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
@@ -321,6 +322,12 @@ final class QuotaGuard {
             }
             entry.setValue(most);
         }
+        if (areAll) {
+            hold(refused);
+        }
+    }
+
+    private void hold(SortedMap<QueueId, SortedMap<ServiceId, Integer>> refused) {
         for (QueueState queue : builder.entities().queues().values()) {
             QueueId name = queue.spec().queue();
             SortedMap<ServiceId, Integer> theirs = refused.getOrDefault(name, Collections.emptySortedMap());

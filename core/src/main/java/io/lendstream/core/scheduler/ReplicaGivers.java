@@ -32,7 +32,7 @@ interface ReplicaGivers {
     /** Counts units for the service that asks. */
     void gain(List<GpuState> units);
 
-    /** Whether a service of single GPUs asks for a replica here; if not, for those of single GPUs it asks elsewhere. */
+    /** Whether services of single GPUs get units of a replica here; for others they ask elsewhere. */
     boolean isForSingles(WarmReplica replica);
 
     /**
@@ -91,6 +91,12 @@ interface ReplicaGivers {
             last.add(replica);
         }
         return all;
+    }
+
+    /** Whether all units of a replica are whole GPUs that can be given new work. */
+    static boolean isUsable(StepBuilder builder, AbilityGuard abilities, WarmReplica replica) {
+        return replica.units().stream()
+                .allMatch(unit -> unit.isWhole() && builder.isReachable(unit) && abilities.isUsable(unit));
     }
 
     private static List<GpuState> helping(WarmReplica replica, Predicate<GpuState> helps) {

@@ -80,8 +80,10 @@ final class ReplicaSupply {
      *
      * @param missing how many replicas each service lacks; it is changed
      * @param someSleep whether some replica sleeps
+     * @param areAll whether these are all the replicas that services lack; only then it says what is refused, and stops
+     *     replicas for requests that wait
      */
-    int supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep) {
+    int supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep, boolean areAll) {
         claims = Optional.empty();
         FreeUnits free = new FreeUnits(pool.free(), this::mayTake, name -> StartLead.nodes(builder, name));
         Map<ServiceId, List<GpuId>> given = new LinkedHashMap<>();
@@ -100,7 +102,7 @@ final class ReplicaSupply {
             entry.setValue(left(entry.getKey(), entry.getValue() - taken.size()));
         }
         if (quotas.isOn()) {
-            quotas.withhold(missing);
+            quotas.withhold(missing, areAll);
         }
         int waiting = MissingReplicas.sum(missing.values());
         Map<ServiceId, Integer> lacking = Map.copyOf(missing);
@@ -111,7 +113,7 @@ final class ReplicaSupply {
             int count = (int) Math.min(Integer.MAX_VALUE, others);
             free(service, needOf(service.spec().service(), needs), MissingReplicas.of(count), someSleep, false);
         }
-        if (isWaitingFirst()) {
+        if (areAll && isWaitingFirst()) {
             takeForWaiting(lacking, needs);
         }
         return waiting;

@@ -114,7 +114,8 @@ final class SpareGivers implements ReplicaGivers {
             List<WarmReplica> theirs = new ArrayList<>();
             for (ReplicaGroup group : up.subList(keeps, up.size())) {
                 boolean isNew = group.isServing()
-                        && group.units().stream().anyMatch(unit -> PresentNeeds.isWithin(unit, need.lead(), builder));
+                        && group.units().stream()
+                                .anyMatch(unit -> PresentNeeds.isYoungerThan(unit, need.lead(), builder));
                 if (!isNew) {
                     theirs.add(new WarmReplica(name, Optional.of(group), group.units()));
                 }
@@ -129,15 +130,10 @@ final class SpareGivers implements ReplicaGivers {
         spare.put(new Giver(name, role), most);
         kept.merge(name, keeps, Integer::sum);
         for (WarmReplica replica : theirs) {
-            if (isUsable(replica)) {
+            if (ReplicaGivers.isUsable(builder, abilities, replica)) {
                 candidates.add(replica);
             }
         }
-    }
-
-    private boolean isUsable(WarmReplica replica) {
-        return replica.units().stream()
-                .allMatch(unit -> unit.isWhole() && builder.isReachable(unit) && abilities.isUsable(unit));
     }
 
     @Override

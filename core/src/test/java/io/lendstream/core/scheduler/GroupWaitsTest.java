@@ -4,6 +4,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.KindQuota;
@@ -21,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Requests that wait come before expected ones also where replicas have several GPUs. A rate of 8 requests/s needs one
@@ -186,28 +189,18 @@ class GroupWaitsTest extends WaitingStory {
         assertThat(stops()).hasSize(1);
     }
 
-    @Test
-    void freeGpusGoToAPairThatIsWaitedForBeforeExpectedRequests() {
+    /** Of three new GPUs. Requests that wait for single GPUs come before those for pairs. */
+    @ParameterizedTest
+    @CsvSource({"0, 2, 1", "2, 0, 3"})
+    void freeGpusGoToRequestsThatWaitBeforeExpectedOnes(int waiting, int pair, int single) {
         story = nodes(ON).service("aaa", 0).settled();
         grouped("llm", 0, PAIR);
-        load("aaa", 0, 4).load("llm", 2, 2).windows(1);
+        load("aaa", waiting, 4).load("llm", 2, 2).windows(1);
 
         story.node("more", Pool.INFERENCE, 3).settled();
 
-        assertThat(serving("llm")).isEqualTo(2);
-        assertThat(serving("aaa")).isEqualTo(1);
-    }
-
-    @Test
-    void requestsThatWaitForSingleGpusComeBeforeThoseForPairs() {
-        story = nodes(ON).service("aaa", 0).settled();
-        grouped("llm", 0, PAIR);
-        load("aaa", 2, 4).load("llm", 2, 2).windows(1);
-
-        story.node("more", Pool.INFERENCE, 3).settled();
-
-        assertThat(serving("aaa")).isEqualTo(3);
-        assertThat(serving("llm")).isZero();
+        assertThat(serving("llm")).isEqualTo(pair);
+        assertThat(serving("aaa")).isEqualTo(single);
     }
 
     @Test
@@ -262,6 +255,38 @@ class GroupWaitsTest extends WaitingStory {
         windows(40);
         assertThat(stops()).hasSize(1);
         assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    private List<Decision> holds() {
+        return story.decisions().stream()
+                .filter(decision -> decision.action().kind().equals("hold"))
+                .toList();
+    }
+
+    @Test
+    void aQueueThatRefusesReplicasSaysSoOnceWhileAPairIsWaitedFor() {
+        story = nodes(ON, 1).queue("team", 1).service("chat", 0, "team").settled();
+        grouped("llm", 0, PAIR);
+
+        load("chat", 2, 4).load("llm", 2, 2).windows(20);
+
+        assertThat(serving("chat")).isEqualTo(1);
+        assertThat(holds())
+                .filteredOn(hold -> hold.reason().is(ReasonCode.QUOTA))
+                .hasSizeLessThanOrEqualTo(2);
+    }
+
+    @Test
+    void aStepSaysOnceThatNeedsExceedTheGpus() {
+        story = nodes(ON, 4).service("chat", 0).service("embed", 0).settled();
+        grouped("llm", 0, PAIR);
+        load("embed", 4, 4).load("chat", 0, 0).load("llm", 2, 2).windows(6);
+
+        load("chat", 4, 4).windows(6);
+
+        assertThat(holds())
+                .filteredOn(hold -> hold.reason().is(ReasonCode.WAITING))
+                .hasSize(1);
     }
 
     @Test

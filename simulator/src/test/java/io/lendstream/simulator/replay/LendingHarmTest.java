@@ -35,9 +35,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Lending by the policy {@code lendstream} against none, on random services whose demand rises and falls by steps, from
- * a tenth of the inference pool to twice as much, and training that takes all GPUs it can get. Some services have
- * replicas of two GPUs, some are in queues. Only cases whose needs fit into the pool are played. {@code -Dlendstream.cases=2000} tries more; what fails names its seed.
+ * Lending by the policy {@code lendstream} against none, on random services whose demand rises and falls by steps, and
+ * training that takes all GPUs it can get. Some services have replicas of two GPUs, some are in queues. Only cases whose
+ * needs fit into the inference pool are played. {@code -Dlendstream.cases=2000} tries more; what fails names its seed.
  */
 @Tag("long")
 class LendingHarmTest {

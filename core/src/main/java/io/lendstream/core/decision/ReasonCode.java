@@ -7,9 +7,9 @@ import java.util.Locale;
  * unknown ones.
  */
 public enum ReasonCode {
-    /** The measured load of a service: the current one, or the recent peak that replaces a missing forecast. */
+    /** The current load of a service. */
     DEMAND,
-    /** The forecast load of a service. */
+    /** The expected load of a service: the forecast, or the peak of the last minutes that replaces a missing one. */
     FORECAST,
     /** The plan of training that the policy made. */
     PLAN,

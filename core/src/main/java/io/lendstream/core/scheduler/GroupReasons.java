@@ -45,7 +45,7 @@ record GroupReasons(StepBuilder builder, Policy policy, ServiceState service, Re
 
     /** A reason that rests on the demand of a service. */
     Reason because(ReplicaNeed need, String text, Map<String, Double> more) {
-        ReasonCode code = need.isByForecast() ? ReasonCode.FORECAST : ReasonCode.DEMAND;
+        ReasonCode code = need.isAhead() ? ReasonCode.FORECAST : ReasonCode.DEMAND;
         int serving = serving();
         int starting = starting();
         Map<String, Double> numbers = new TreeMap<>(more);

@@ -139,7 +139,7 @@ final class ReplicaReasons {
     }
 
     Reason of(ServiceState service, ReplicaNeed need, Shortage shortage, String text, Map<String, Double> more) {
-        return of(need.isByForecast() ? ReasonCode.FORECAST : ReasonCode.DEMAND, service, need, shortage, text, more);
+        return of(need.isAhead() ? ReasonCode.FORECAST : ReasonCode.DEMAND, service, need, shortage, text, more);
     }
 
     private Reason of(

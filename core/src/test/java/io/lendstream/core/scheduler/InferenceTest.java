@@ -159,13 +159,13 @@ class InferenceTest {
     }
 
     @Test
-    void withoutAForecastTheCauseIsTheMeasuredDemandOfTheLastMinutes() {
+    void withoutAForecastThePeakOfTheLastMinutesIsExpected() {
         moment.rate("chat", 25).rate("chat", 5);
 
         assertThat(decisions(served("lendstream", Duration.ZERO)))
                 .singleElement()
                 .satisfies(start -> {
-                    assertThat(start.reason().code()).isEqualTo("demand");
+                    assertThat(start.reason().code()).isEqualTo("forecast");
                     assertThat(start.reason().text())
                             .startsWith(
                                     "chat is short of 3 replicas: 3 needed (1 for the current load, 3 by the peak of the last 10 minutes)");

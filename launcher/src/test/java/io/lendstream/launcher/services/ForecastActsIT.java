@@ -145,7 +145,7 @@ final class ForecastActsIT {
             assertThat(reclaim.at()).isEqualTo(at("08:05:15"));
             assertThat(reclaim.reason().code()).isEqualTo(ReasonCode.DEMAND.label());
             assertThat(reclaim.reason().text()).contains("4 needed for the current load, 1 running");
-            assertThat(start.reason().code()).isEqualTo(ReasonCode.DEMAND.label());
+            assertThat(start.reason().code()).isEqualTo(ReasonCode.FORECAST.label());
             assertThat(start.reason().text())
                     .contains("4 needed (1 for the current load, 4 by the peak of the last 10 minutes), 1 running");
         }
